@@ -14,7 +14,7 @@ import Synchronization
 public final class EventRecorder: HTTPObserver {
     private let state = Mutex<[HTTPEvent]>([])
 
-    /// Creates a recorder without events.
+    /// Creates an empty recorder.
     public init() {}
 
     /// All events, in order.
@@ -23,7 +23,8 @@ public final class EventRecorder: HTTPObserver {
     /// The names of all ``events``, in order.
     public var names: [HTTPEvent.Name] { events.map(\.name) }
 
-    /// The events by load, the first load first. Simultaneous loads mix their events in ``events``, but not here.
+    /// The events grouped by load, the first load first. If loads run at the same time, their events are mixed in
+    /// ``events``, but not here.
     public var loads: [[HTTPEvent]] {
         var numbers: [Int: Int] = [:]
         return events.reduce(into: []) { loads, event in

@@ -2,7 +2,7 @@
 import Letterhead
 import Synchronization
 
-/// Runs an operation, and throws an error if a client's resource outlives it.
+/// Runs an operation, and throws an error if it leaves a resource of a client in use.
 ///
 /// ```swift
 /// @Test func `nothing is left behind`() async throws {
@@ -13,23 +13,25 @@ import Synchronization
 /// }
 /// ```
 ///
-/// The check finds these resources if they were created in the operation or in its tasks, except in a `Task.detached`:
+/// The check finds these resources:
 ///
 /// - a task that still loads a request
 /// - a streamed body that was neither read to its end nor released, and therefore occupies a connection
 /// - a `Throttle` slot that was not returned
-/// - a download's hidden file that was neither accepted nor removed
+/// - the hidden file of a download that was neither accepted nor removed
 /// - a transport from `HTTPClient.makeTransport` that was not released, and therefore keeps its idle connections open
 ///
-/// The shared `HTTPClient.defaultTransport` isn't a leak. Don't return a client or a response from the operation,
-/// because it would keep its resources.
+/// It finds them only if they were created in the operation or in its tasks, except in a `Task.detached`.
+///
+/// The shared `HTTPClient.defaultTransport` isn't a leak. Don't return a client or a response from the operation: it
+/// would keep its resources, and the check would fail.
 ///
 /// - Parameters:
-///   - grace: how long the check waits in real time until the resources are released, because tasks end asynchronously.
+///   - grace: how long the check waits in real time for resources to be released, because tasks end asynchronously.
 ///     Default: 1 second.
 ///   - operation: the code to check.
-/// - Returns: the operation's value.
-/// - Throws: ``ResourceLeaks``, which names each resource and its owner, or the operation's error.
+/// - Returns: the result of the operation.
+/// - Throws: ``ResourceLeaks``, which names each resource and its owner, or the error of the operation.
 public func withLeakCheck<Value>(
     grace: Duration = .seconds(1), _ operation: () async throws -> Value
 ) async throws -> Value {
@@ -45,18 +47,18 @@ public func withLeakCheck<Value>(
 
 /// The error that ``withLeakCheck(grace:_:)`` throws.
 public struct ResourceLeaks: Error, Sendable, CustomStringConvertible {
-    /// The resources that outlived the operation, each with its owner.
+    /// The resources that are still in use, each with its owner.
     public let resources: [String]
 
     /// One line for each resource.
     public var description: String { resources.map { "leaked: \($0)" }.joined(separator: "\n") }
 }
 
-/// The resources that one check counts. The resources and the check share it.
+/// The resources that one check counts. The check shares this object with the resources.
 private final class LeakLedger: Sendable {
     @TaskLocal static var current: LeakLedger?
 
-    /// The resources in use, by number. The first one that was created has the lowest number.
+    /// The resources in use, numbered in the order of their creation.
     let resources = Watched<[Int: String]>([:])
     private let last = Atomic(0)
 

@@ -3,9 +3,9 @@ import LetterheadFoundation
 import Letterhead
 import Synchronization
 
-/// What all mocks share with a transport: validation, time limits, and response delivery.
+/// What all mocks have in common with a transport: validation, time limits, and response delivery.
 ///
-/// This type is a class because one request's attempts share its deadline's start.
+/// This type is a class because the attempts of one request share the start of its deadline.
 final class MockExchange: Sendable {
     let clock: any Clock<Duration>
     private let timeline: Timeline
@@ -16,17 +16,17 @@ final class MockExchange: Sendable {
         timeline = Timeline(clock)
     }
 
-    /// The time since the mock was created, on its clock.
+    /// The time since the mock was created, measured on its clock.
     var now: Duration { timeline.now }
 
-    /// Refuses a request that a transport would refuse.
+    /// Throws an error for a request that a transport would refuse.
     func check(_ request: HTTPRequest) throws(HTTPError) {
         try request.validate()
         if request.body.isReplayable { _ = try request.framedBody() }
         if Task.isCancelled { throw HTTPError(.cancelled, request: request, mayHaveBeenSent: false) }
     }
 
-    /// Returns a handler's response within the request's time limits, in the form that the request specifies.
+    /// Returns the response of a handler within the time limits of the request, in the form that the request specifies.
     func load(
         _ request: HTTPRequest, by handler: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
     ) async throws(HTTPError) -> HTTPResponse {
@@ -36,9 +36,10 @@ final class MockExchange: Sendable {
             }
             return time.timing(try await time.limited("waiting for the response") { try await handler(request) })
         }
-        // If the handler has passed the request on to another loader, that loader has already saved the download.
+        // If the handler has passed the request on to a different loader, that loader has already saved the download.
         if response.savedFile != nil { return response }
-        // A streamed body remains a stream unless the request specifies another delivery, so that tests can observe it.
+        // A streamed body stays a stream unless the request specifies a different delivery, so that tests can observe
+        // it.
         let isLeftAlone =
             request.responseDelivery == .buffered && response.body.buffered == nil && !request.hasResponseLimit
         guard isLeftAlone else { return try await response.delivered(to: request) }
@@ -50,10 +51,11 @@ final class MockExchange: Sendable {
         return response
     }
 
-    /// Returns the time left until a request's deadline, on the mock's clock, from the start of the first attempt.
+    /// Returns the time left until the deadline of a request. It's measured on the clock of the mock, from the start of
+    /// the first attempt.
     ///
-    /// A client may measure deadlines in real time, which does not pass in a test. The result is nil if the request has
-    /// no deadline, or if the mock itself measures real time, because the client then enforces the deadline.
+    /// A client may measure deadlines in real time, which doesn't pass in a test. The result is nil if the request has
+    /// no deadline. It's also nil if the mock measures real time, because the client then enforces the deadline.
     private func deadlineLeft(of request: HTTPRequest) -> Duration? {
         guard !(clock is ContinuousClock), let limit = request.deadline else { return nil }
         let now = now
@@ -66,16 +68,16 @@ final class MockExchange: Sendable {
     }
 }
 
-/// One request's time limits in a mock, enforced as in a transport.
+/// The time limits of one request in a mock. They are enforced as in a transport.
 struct MockTime: Sendable {
     private let request: HTTPRequest
     private let clock: any Clock<Duration>
     private let timeline: Timeline
     private let deadlineLeft: Duration?
 
-    /// Starts a request's limits, or returns nil if it has none.
+    /// Starts the time limits of a request, or returns nil if it has none.
     ///
-    /// - Parameter deadlineLeft: the time left until the deadline on the mock's clock, or nil without a deadline.
+    /// - Parameter deadlineLeft: the time left until the deadline on the clock of the mock, or nil without a deadline.
     init?(_ request: HTTPRequest, clock: any Clock<Duration>, deadlineLeft: Duration?) {
         guard
             request.timeout != nil || request.idleTimeout != nil || request.timeLeft != nil || deadlineLeft != nil
@@ -83,7 +85,7 @@ struct MockTime: Sendable {
         (self.request, self.clock, timeline, self.deadlineLeft) = (request, clock, Timeline(clock), deadlineLeft)
     }
 
-    /// Returns the response with the same limits on a streamed body.
+    /// Returns a response with the same limits for its streamed body.
     func timing(_ response: HTTPResponse) -> HTTPResponse {
         guard response.body.buffered == nil else { return response }
         var response = response
@@ -98,7 +100,8 @@ struct MockTime: Sendable {
         return response
     }
 
-    /// Runs an operation, and fails as soon as it exceeds a limit, even if the operation ignores its cancellation.
+    /// Runs an operation, and throws an error as soon as it exceeds a limit, even if the operation ignores its
+    /// cancellation.
     func limited<Value: Sendable>(
         _ phase: String, isOpenEnded: Bool = false, _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
@@ -107,11 +110,11 @@ struct MockTime: Sendable {
         if let late = limits(since: start, isOpenEnded: isOpenEnded, phase).first(where: { $0.left <= .zero }) {
             throw late.error
         }
-        // Both tasks end with this call, or are cancelled by it.
+        // When this call ends, both tasks have ended or are cancelled.
         let worker = Task {
             do {
                 let value = try await work()
-                // An operation that moves the clock past a limit is late, even if the timer has not noticed it yet.
+                // If the operation moves the clock past a limit, it's late, even if the timer has not noticed it yet.
                 let late = limits(since: start, isOpenEnded: isOpenEnded, phase).first { $0.left <= .zero }
                 end.set(late.map { .failure($0.error) } ?? .success(value))
             } catch {
@@ -119,7 +122,7 @@ struct MockTime: Sendable {
             }
         }
         let timer = Task {
-            // After each wait, this reads the limits again, because a deadline may use another clock.
+            // The limits are read again after each wait, because a deadline may use a different clock.
             while let next = limits(since: start, isOpenEnded: isOpenEnded, phase).min(by: { $0.left < $1.left }) {
                 if next.left <= .zero {
                     end.set(.failure(next.error))
@@ -157,7 +160,7 @@ struct MockTime: Sendable {
 }
 
 extension HTTPResponseBody {
-    /// Creates a streamed body. Each piece arrives after a delay.
+    /// Creates a streamed body with pieces that arrive after delays.
     init(pieces: [(delay: Duration, data: Data)], clock: any Clock<Duration>, failure: HTTPError? = nil) {
         let next = Atomic(0)
         self.init(length: nil) {

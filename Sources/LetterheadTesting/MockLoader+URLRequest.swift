@@ -8,8 +8,8 @@
     #endif
 
     extension MockLoader {
-        /// Creates a loader that responds with Foundation's types, for code that is tested with a `URLProtocol` as a
-        /// mock.
+        /// Creates a loader with a handler for types of Foundation. Use it for code that you have tested with a mock
+        /// `URLProtocol`.
         ///
         /// ```swift
         /// let mock = MockLoader.urlRequests { request in
@@ -19,12 +19,13 @@
         /// let session = ClientSession(HTTPClient(transport: mock))
         /// ```
         ///
-        /// The `httpBody` of the request contains the whole body, also that of a stream or a file, up to 1 GiB.
-        /// Otherwise, the loader is as any ``MockLoader``: it enforces time limits, and records the requests.
+        /// The `httpBody` of the request contains the whole body, even if the body is a stream or a file, up to 1 GiB.
+        /// Like every ``MockLoader``, it enforces time limits and records the requests.
         ///
         /// - Parameters:
-        ///   - clock: measures the requests' time limits. Default: the continuous clock.
-        ///   - handler: responds to each request. What it throws, such as a `URLError`, is the error of the request.
+        ///   - clock: measures the time limits of requests. Default: the continuous clock.
+        ///   - handler: responds to each request. If it throws an error, such as a `URLError`, the request fails with
+        ///     this error.
         public static func urlRequests(
             clock: any Clock<Duration> = ContinuousClock(),
             _ handler: @escaping @Sendable (URLRequest) async throws -> (HTTPURLResponse, Data)

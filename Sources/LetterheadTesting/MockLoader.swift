@@ -16,17 +16,21 @@ import Synchronization
 ///
 /// ``then(_:)`` adds a handler to the script. Each handler in the script responds once, in order. After the last one,
 /// the default handler responds to every request. Without a default handler, the request fails with `.cannotConnect`,
-/// and the error names the request. Requests are validated as in a transport, including their replayable bodies. Valid
-/// requests are recorded in ``requests``. A handler can wait, and its task is cancelled with the request. If a handler
-/// throws an error, the caller receives it like a transport's error. A download is saved to its file, and the
-/// `responseLimit` is enforced, including its default.
+/// and the error names the request.
 ///
-/// The loader enforces a request's time limits: `timeout`, `deadline` and `idleTimeout` end the request with
-/// `.timedOut` and cancel the handler's task. Pass a ``TestClock`` to control the time.
+/// A handler can wait, and its task is cancelled with the request. If it throws an error, the caller receives this
+/// error as from a transport.
+///
+/// In other respects, the loader behaves like a transport:
+///
+/// - It validates requests, including their replayable bodies, and records valid ones in ``requests``.
+/// - It saves a download to its file, and enforces the `responseLimit`, including its default.
+/// - If the `timeout`, `deadline` or `idleTimeout` of a request passes, it fails the request with `.timedOut` and
+///   cancels the task of the handler. Pass a ``TestClock`` to control the time.
 public final class MockLoader: HTTPLoader {
     // This type is a class because all references share one script and one record.
 
-    /// Responds to one request.
+    /// A function that responds to one request.
     public typealias Handler = @Sendable (HTTPRequest) async throws -> HTTPResponse
 
     private struct State {
@@ -41,14 +45,14 @@ public final class MockLoader: HTTPLoader {
     /// Creates a loader.
     ///
     /// - Parameters:
-    ///   - clock: measures the requests' time limits. Default: the continuous clock.
+    ///   - clock: measures the time limits of requests. Default: the continuous clock.
     ///   - fallback: the default handler, which responds after the script has ended. Default: nil (the request fails).
     public init(clock: any Clock<Duration> = ContinuousClock(), _ fallback: Handler? = nil) {
         self.fallback = fallback
         exchange = MockExchange(clock: clock)
     }
 
-    /// Adds a handler to the script.
+    /// Adds a handler to the end of the script.
     @discardableResult
     public func then(_ handler: @escaping Handler) -> MockLoader {
         state.withLock { $0.script.append(handler) }
@@ -61,7 +65,7 @@ public final class MockLoader: HTTPLoader {
     /// How many handlers in the script are unused.
     public var unused: Int { state.withLock { $0.script.count } }
 
-    /// Responds with the script, then with the default handler.
+    /// Responds with the next handler in the script, or with the default handler.
     public func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         try exchange.check(request)
         let scripted = state.withLock { state -> Handler? in
@@ -88,7 +92,9 @@ extension HTTPResponse {
             body: HTTPResponseBody(try encoder.encode(value)))
     }
 
-    /// Returns a `200 OK` response with bytes. Default: no bytes.
+    /// Returns a `200 OK` response with bytes.
+    ///
+    /// - Parameter body: the bytes. Default: empty.
     public static func ok(_ request: HTTPRequest, body: Data = Data()) -> HTTPResponse {
         HTTPResponse(request: request, status: .ok, body: HTTPResponseBody(body))
     }

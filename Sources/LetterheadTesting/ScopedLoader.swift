@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 public import Letterhead
 
-/// A transport for an app's shared client. It passes each request to the running test's mock.
+/// A transport for the shared client of an app. It passes each request to the mock of the running test.
 ///
-/// Parallel tests can give different responses to one shared client, because the mock is in a task-local value and not
-/// in a global variable:
+/// The mock is in a task-local value and not in a global variable. Parallel tests can therefore return different
+/// responses to the same client:
 ///
 /// ```swift
 /// let client = HTTPClient(environment: .production, transport: ScopedLoader())   // the client of the app, in tests
@@ -14,33 +14,34 @@ public import Letterhead
 /// }
 /// ```
 ///
-/// The scope includes the tasks that the operation creates with `async let`, task groups and `Task { … }`. It does not
-/// include `Task.detached`. A request outside a scope fails with `.unexpectedRequest`. The trait `.stubbed` of
-/// LetterheadTestingSupport creates a scope for each test.
+/// The scope includes the tasks that the operation creates with `async let`, task groups and `Task { … }`. It doesn't
+/// include `Task.detached`. A request outside of a scope fails with `.unexpectedRequest`.
+///
+/// The trait `.stubbed` of LetterheadTestingSupport creates a scope for each test.
 public struct ScopedLoader: HTTPLoader {
     @TaskLocal private static var scoped: (any HTTPLoader)?
 
-    /// The scope's mock, or nil outside a scope.
+    /// The mock of the current scope, or nil outside of a scope.
     public static var current: (any HTTPLoader)? { scoped }
 
     /// Creates the transport.
     public init() {}
 
-    /// Runs an operation in a scope: all scoped loaders pass their requests to a mock.
+    /// Runs an operation in a scope, in which all scoped loaders pass their requests to a mock.
     ///
     /// - Parameters:
     ///   - loader: the mock, such as a ``StubLoader`` or a ``MockLoader``.
-    ///   - operation: the test's code. Scopes can be nested, and the innermost one applies.
-    /// - Returns: the operation's value.
+    ///   - operation: the code of the test. Scopes can be nested, and the innermost one applies.
+    /// - Returns: the result of the operation.
     public static func run<Value>(
         over loader: any HTTPLoader, _ operation: () async throws -> Value
     ) async rethrows -> Value {
         try await $scoped.withValue(loader, operation: operation)
     }
 
-    /// Responds with the scope's mock.
+    /// Responds with the mock of the current scope.
     ///
-    /// - Throws: `.unexpectedRequest` outside a scope, or the mock's error.
+    /// - Throws: `.unexpectedRequest` outside of a scope, or the error of the mock.
     public func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         guard let loader = Self.scoped else {
             throw HTTPError(
@@ -53,6 +54,6 @@ public struct ScopedLoader: HTTPLoader {
         return try await loader.load(request)
     }
 
-    /// Resets the scope's mock.
+    /// Resets the mock of the current scope.
     public func reset() async { await Self.scoped?.reset() }
 }

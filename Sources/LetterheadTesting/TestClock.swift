@@ -16,30 +16,34 @@ import Letterhead
 /// #expect(clock.sleeps == [.seconds(3)])
 /// ```
 ///
-/// ``runUntilIdle()`` moves the clock from one sleep to the next, so that a test with many sleeps doesn't need to
-/// advance the clock itself.
+/// ## Let the clock run
 ///
-/// If a test checks only the durations, use `TestClock(isAutomatic: true)`, which advances itself to the earliest
-/// deadline as soon as a task sleeps. As with any clock, a cancelled sleep throws `CancellationError` immediately.
+/// ``runUntilIdle()`` moves the clock from one sleep to the next, and ``run(_:)`` does so while an operation runs. Use
+/// them if a test has many sleeps.
+///
+/// If a test checks only the durations, use `TestClock(isAutomatic: true)`. As soon as a task sleeps, this clock
+/// advances itself to the earliest deadline.
+///
+/// As with any clock, a cancelled sleep throws `CancellationError` immediately.
 public final class TestClock: Clock {
     // This type is a class because all references share one time.
 
-    /// A point in time, measured from the clock's creation.
+    /// A point in time, measured from the creation of the clock.
     public struct Instant: InstantProtocol {
         /// The duration since the clock was created.
         public let offset: Duration
 
         /// Returns a later instant.
         public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
-        /// Returns the duration until another instant.
+        /// Returns the duration until a different instant.
         public func duration(to other: Instant) -> Duration { other.offset - offset }
-        /// Returns whether an instant is earlier than another.
+        /// Returns whether the left instant is earlier than the right one.
         public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
     }
 
     private struct Sleeper: Sendable {
         let deadline: Instant
-        /// True if the clock has been moved to the deadline.
+        /// Set to true when the clock has reached the deadline.
         let end: OneShot<Bool>
     }
 
@@ -47,7 +51,7 @@ public final class TestClock: Clock {
         var now = Instant(offset: .zero)
         var sleeps: [Duration] = []
         var sleepers: [Sleeper] = []
-        /// How many tasks slept each time that one fell asleep.
+        /// How many tasks were sleeping, noted each time that a task fell asleep.
         var counts: [Int] = []
         /// How many sleeps have begun or ended.
         var changes = 0
@@ -60,7 +64,7 @@ public final class TestClock: Clock {
             changes += 1
         }
 
-        /// Removes a sleep that is cancelled. Returns false if it has already ended.
+        /// Removes a sleep because its task was cancelled. Returns false if the sleep has already ended.
         mutating func leave(_ end: OneShot<Bool>) -> Bool {
             guard let place = sleepers.firstIndex(where: { $0.end === end }) else { return false }
             sleepers.remove(at: place)
@@ -85,7 +89,7 @@ public final class TestClock: Clock {
     /// Creates a clock at zero.
     ///
     /// - Parameter isAutomatic: whether the clock advances itself. Before each step, running tasks have time to reach
-    ///   their next sleep, and the earliest deadline comes first. Default: false.
+    ///   their next sleep. Then the clock moves to the earliest deadline. Default: false.
     public init(isAutomatic: Bool = false) { self.isAutomatic = isAutomatic }
 
     /// The current time: how far the clock has moved since it was created.
@@ -97,10 +101,10 @@ public final class TestClock: Clock {
     /// How many tasks are sleeping.
     public var sleepers: Int { state.value.sleepers.count }
 
-    /// Each sleep's requested duration, the first sleep first.
+    /// The requested durations of all sleeps, in the order in which they began.
     public var sleeps: [Duration] { state.value.sleeps }
 
-    /// Sleeps until the clock has moved to the deadline. If the deadline isn't in the future, it returns immediately.
+    /// Sleeps until the clock has reached the deadline. Returns immediately if the deadline isn't in the future.
     ///
     /// - Throws: `CancellationError` as soon as the task is cancelled.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
@@ -125,18 +129,19 @@ public final class TestClock: Clock {
         try Task.checkCancellation()
     }
 
-    /// Moves the clock, and resumes the tasks that have reached their deadlines, the earliest first. Negative durations
-    /// have no effect.
+    /// Moves the clock, and resumes the tasks that have reached their deadlines, the earliest deadline first.
     ///
-    /// Resumed tasks run when the system schedules them. If a task sleeps again, its sleep starts at the new time.
+    /// Negative durations have no effect. Resumed tasks run when the system schedules them. If a task sleeps again, its
+    /// sleep starts at the new time.
     public func advance(by duration: Duration) {
         let ended = state.change { $0.move(to: $0.now.advanced(by: max(duration, .zero))) }
         for sleeper in ended { sleeper.end.set(true) }
     }
 
-    /// Moves the clock to the sleeping tasks' earliest deadline. Returns false if no task sleeps.
+    /// Moves the clock to the earliest deadline of a sleeping task. Returns false if no task sleeps.
     ///
-    /// - Parameter activity: nothing happens if a sleep has begun or ended since then. Default: nil (no condition).
+    /// - Parameter activity: a value of ``activity``. If a sleep has begun or ended since, the clock doesn't move.
+    ///   Default: nil (no condition).
     @discardableResult
     func advanceToNextSleeper(ifQuietSince activity: Int? = nil) -> Bool {
         let ended = state.change { state in
@@ -153,13 +158,13 @@ public final class TestClock: Clock {
     /// Whether a task has been woken by the clock but has not run yet.
     var hasWokenSleepers: Bool { state.value.woken > 0 }
 
-    /// Waits until at least `count` tasks are sleeping. Use it to wait until the code under test has started its sleep.
+    /// Waits until at least `count` tasks are sleeping, so that the code under test has started its sleep.
     ///
-    /// It also returns when its task is cancelled. If a test could hang here, give it a time limit, which cancels the
-    /// task.
+    /// It also returns when the calling task is cancelled. If a test could hang here, give it a time limit, which
+    /// cancels the task.
     public func waitForSleepers(_ count: Int) async {
         let start = state.value.counts.count
-        // Tasks that have already stopped sleeping when this task runs count as well.
+        // A task may have stopped sleeping before this one runs. Its sleep counts, too.
         _ = await state.value { state in
             state.sleepers.count >= count || state.counts[start...].contains { $0 >= count }
         }
@@ -176,8 +181,10 @@ extension TestClock {
     /// ```
     ///
     /// Before each step, running tasks have time to reach their next sleep. The clock can't observe work that doesn't
-    /// sleep on it, such as work in a socket, so this method may return before such work is done. In this case, use
-    /// ``run(_:)``, which returns only when the operation ends. This method also returns when its task is cancelled.
+    /// sleep on it, such as work on a socket, so this method may return before such work is done. In this case, use
+    /// ``run(_:)``, which returns only when its operation ends.
+    ///
+    /// This method also returns when the calling task is cancelled.
     public func runUntilIdle() async {
         while await settle() != nil, advanceToNextSleeper() {}
     }
@@ -188,8 +195,8 @@ extension TestClock {
     /// let user = try await clock.run { try await client.send(GetUser(login: "ada").retry(.exponential)) }
     /// ```
     ///
-    /// - Returns: the operation's value.
-    /// - Throws: the operation's error.
+    /// - Returns: the result of the operation.
+    /// - Throws: the error of the operation.
     public func run<Value: Sendable>(
         _ operation: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
@@ -216,12 +223,13 @@ extension TestClock {
     }
 
     /// Lets running tasks continue until no sleep has begun or ended for five real milliseconds, and every woken task
-    /// runs. Returns the activity since when it is quiet, or nil if the calling task is cancelled or no longer waits:
-    /// then nothing is known about the other tasks, and the clock must not move.
-    ///
-    /// - Parameter isAsleep: whether the calling task still waits. Default: it does.
+    /// runs.
     ///
     /// No API reports whether other tasks can run, so waiting in real time is the only way to let them continue.
+    ///
+    /// - Parameter isAsleep: whether the calling task still waits. Default: always true.
+    /// - Returns: the ``activity`` at the beginning of the quiet time. Nil if the calling task is cancelled or no
+    ///   longer waits: nothing is known about the other tasks then, and the clock must not move.
     func settle(while isAsleep: () -> Bool = { true }) async -> Int? {
         var quiet = 0
         var seen = activity

@@ -2,11 +2,11 @@
 import Letterhead
 import Synchronization
 
-/// A value that tasks share. They can wait until it changes.
+/// A value that several tasks share. A task can wait until the value fulfills a condition.
 final class Watched<Value: Sendable>: Sendable {
     private struct State {
         var value: Value
-        /// Set by the next change. It's nil if no task waits.
+        /// The next change sets it. It's nil if no task waits.
         var changed: OneShot<Void>?
     }
 
@@ -24,8 +24,10 @@ final class Watched<Value: Sendable>: Sendable {
         return result
     }
 
-    /// Waits until the value fulfills a condition, and returns it, or returns nil if the real time limit passes or the
-    /// task is cancelled before. The condition may be test code, so it runs outside the lock.
+    /// Waits until the value fulfills a condition, and returns the value.
+    ///
+    /// Returns nil if the time limit passes in real time, or if the task is cancelled first. The condition may be test
+    /// code, so it runs outside of the lock.
     func value(within limit: Duration? = nil, where fits: (Value) throws -> Bool) async rethrows -> Value? {
         let clock = ContinuousClock()
         let end = limit.map { clock.now + $0 }
@@ -38,7 +40,8 @@ final class Watched<Value: Sendable>: Sendable {
             if try fits(value) { return value }
             let left = end.map { clock.now.duration(to: $0) }
             if Task.isCancelled || left.map({ $0 <= .zero }) ?? false { return nil }
-            // An empty change lets all waiting tasks look again, and this one return.
+            // This change does nothing except that all waiting tasks check their conditions again, and this task
+            // returns.
             await changed.value(within: left, on: clock) {
                 self.change { _ in }
             } onCancel: {

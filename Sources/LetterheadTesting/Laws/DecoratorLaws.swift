@@ -13,22 +13,23 @@ public import Letterhead
 /// ```
 ///
 /// The laws:
-/// - **Forwarding**: every member that the decorator doesn't change has the base's value or effect, including `decode`
-///   and `finish`. Each request calls the base's `finish` exactly once.
-/// - **Precedence**: changed members start from the base's, and so keep other headers, query items, parameters and
+/// - **Forwarding**: every member that the decorator doesn't change has the same value or effect as in the base,
+///   including `decode` and `finish`. The decorator calls `finish` of the base exactly once for each request.
+/// - **Precedence**: a changed member keeps what the base contains: its other headers, query items, parameters and
 ///   options. If both set the same name, the result follows the declared precedence.
 /// - **Stability**: a member always returns the same value.
-/// - **Pages**: around a paginated template, the decorator is paginated, and the following pages have it, too.
+/// - **Pages**: a decorated paginated template is still paginated, and the decorator is around the following pages,
+///   too.
 public struct DecoratorLaws: Sendable {
     /// Which value wins if a decorator and its base set the same header, query item or parameter.
     public enum Precedence: Sendable, Hashable {
-        /// The decorator's value, as with `.header`.
+        /// The value of the decorator wins, as with `.header`.
         case decorator
-        /// The base's value: the decorator sets only what is missing, as with `.paginated`.
+        /// The value of the base wins: the decorator sets only what is missing, as with `.paginated`.
         case base
-        /// Both values, the base's first, as with `.addingHeader`.
+        /// Both values are sent, the value of the base first, as with `.addingHeader`.
         case both
-        /// No check, because the precedence depends on further conditions.
+        /// The precedence isn't checked, because it depends on further conditions.
         case unchecked
     }
 
@@ -40,7 +41,7 @@ public struct DecoratorLaws: Sendable {
     ///
     /// - Parameters:
     ///   - changed: the members that the decorator changes. Default: none.
-    ///   - precedence: which value wins if both set the same name. Default: the decorator's.
+    ///   - precedence: which value wins if both set the same name. Default: the value of the decorator.
     ///   - decorate: wraps a template in the decorator, or in several nested decorators.
     public init(
         changing changed: Set<TemplateMember> = [], precedence: Precedence = .decorator,
@@ -78,8 +79,8 @@ public struct DecoratorLaws: Sendable {
 }
 
 extension DecoratorLaws {
-    /// Checks that every member equals the base's unless it is declared as changed. In any case, `finish` of the base
-    /// is called once.
+    /// Checks that every member has the same value as in the base unless it is declared as changed. In any case,
+    /// `finish` of the base must be called once.
     private func forwarding(_ base: LawTemplate) async -> [LawViolation] {
         let (plain, decorated) = (LawTemplate(variant: base.variant), decorate(base))
         var (expected, found) = (await TemplateReading(plain), await TemplateReading(decorated))
@@ -97,7 +98,7 @@ extension DecoratorLaws {
         }
     }
 
-    /// What `finish` returns for a success and for a failure, and how often this calls `finish` of the base.
+    /// Returns the results of `finish` for a success and for a failure, and how often `finish` of the base was called.
     private func finishing(_ template: some RequestTemplate, counting base: LawTemplate) async -> String {
         var text = ""
         let failure = Result<HTTPResponse, HTTPError>.failure(HTTPError(.unknown, request: HTTPRequest()))
@@ -121,8 +122,8 @@ extension DecoratorLaws {
 }
 
 extension DecoratorLaws {
-    /// Checks that changed members keep the values that only the base has, and have the declared precedence where both
-    /// set a value.
+    /// Checks that changed members keep the values that only the base has. Where both set a value, it checks the
+    /// declared precedence.
     private func precedence(_ base: LawTemplate) -> [LawViolation] {
         let decorated = decorate(base)
         var found: [LawViolation] = []
@@ -147,7 +148,7 @@ extension DecoratorLaws {
         return found
     }
 
-    /// A member's values by their names.
+    /// Returns the values of a member by their names.
     private func values(of member: TemplateMember, in template: some RequestTemplate) -> [String: [String?]] {
         if member == .headers {
             return Dictionary(grouping: template.headers) { ASCII.lowercased($0.name.rawValue) }
@@ -160,7 +161,7 @@ extension DecoratorLaws {
     private func expected(_ own: [String?], of member: TemplateMember) -> [String?] {
         switch precedence {
         case .decorator, .unchecked: own
-        // A name occurs once among the parameters, so either the decorator or the base determines its value.
+        // A parameter name occurs only once, so either the decorator or the base determines its value.
         case .both where member != .parameters: [LawTemplate.added] + own
         case .base, .both: [LawTemplate.added]
         }

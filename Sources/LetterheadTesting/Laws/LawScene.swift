@@ -3,10 +3,10 @@ import LetterheadFoundation
 import Letterhead
 import Synchronization
 
-/// The surroundings for a loader check. The scene responds to `/answer/…`, and suspends `/hang` until a cancellation or
-/// a reset.
+/// The surroundings for the check of a loader or a link. The scene responds to `/answer/…`, and suspends a request for
+/// `/hang` until it is cancelled or reset.
 struct LawScene: Sendable {
-    /// The events below the loader.
+    /// What happened below the loader.
     struct Facts: Sendable {
         var arrivals: [String: Int] = [:]
         var ids: Set<HTTPRequest.ID> = []
@@ -16,9 +16,9 @@ struct LawScene: Sendable {
 
     /// The loader to check, or the link to check with a ``LawLoader`` below.
     let loader: any HTTPLoader
-    /// The link to check over a throttle with one slot, and that throttle, or nil for a loader.
+    /// For a link: the link over a throttle with one slot, and that throttle. Nil for a loader.
     let throttled: (loader: any HTTPLoader, throttle: Throttle)?
-    /// The server that the loader reaches, or nil for a link. A loader must refuse malformed requests.
+    /// For a loader: the server that it sends requests to. A loader must refuse malformed requests. Nil for a link.
     let server: MockServer?
     let record: Watched<Facts>
 
@@ -52,11 +52,12 @@ struct LawScene: Sendable {
     func load(_ request: HTTPRequest) -> Attempt<HTTPResponse> { Attempt { try await loader.load(request) } }
 }
 
-/// Responds with the path, or suspends until a cancellation or a reset. This type is a class because requests and a
-/// reset share the suspended requests.
+/// Responds with the path, or suspends until a cancellation or a reset.
+///
+/// This type is a class because requests and a reset share the suspended calls.
 final class LawLoader: HTTPLoader {
     private let record: Watched<LawScene.Facts>
-    /// The suspended calls. A link may call several times with one request.
+    /// The suspended calls. A link may call the loader several times for one request.
     private let hanging = Mutex<[OneShot<Void>]>([])
 
     init(record: Watched<LawScene.Facts>) { self.record = record }
@@ -64,7 +65,7 @@ final class LawLoader: HTTPLoader {
     func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         let path = request.path.string
         let end = path == "/hang" ? OneShot<Void>() : nil
-        // A reset after the arrival must find the suspended call.
+        // The call is added first, so that a reset after its arrival finds it.
         if let end { hanging.withLock { $0.append(end) } }
         record.change { facts in
             facts.arrivals[path, default: 0] += 1
@@ -81,7 +82,7 @@ final class LawLoader: HTTPLoader {
         return HTTPResponse(request: request, status: .ok, body: HTTPResponseBody(Data(path.utf8)))
     }
 
-    /// The responses that make a link call the next loader again.
+    /// The responses that make a link call the next loader a second time.
     static let repeats: [String: (status: HTTPStatus, headers: HTTPHeaders)] = [
         "/repeat/302": (.found, ["Location": "?again"]),
         "/repeat/304": (.notModified, ["ETag": "\"other\""]),
@@ -92,7 +93,8 @@ final class LawLoader: HTTPLoader {
         "/repeat/truncated": (.ok, ["ETag": "\"law\""]),
     ]
 
-    /// A path's second response has its kind. The kind is nil for the others, so a cache validates them.
+    /// Returns a response. A path has the given kind of response only for its second request. Other responses can be
+    /// stored, but a cache must validate them.
     private static func repeated(
         _ request: HTTPRequest, _ kind: (status: HTTPStatus, headers: HTTPHeaders)?
     ) -> HTTPResponse {
@@ -122,10 +124,10 @@ final class LawLoader: HTTPLoader {
     }
 }
 
-/// A request that may never end, with a limited wait for its result.
+/// A request that may never end. The wait for its result is limited.
 ///
-/// This type is a class because its task and its waiters share one result. Dropping the last reference cancels the
-/// task.
+/// This type is a class because its task and its waiters share one result. When the last reference is dropped, the task
+/// is cancelled.
 final class Attempt<Value: Sendable>: Sendable {
     private let task: Task<Void, Never>
     private let outcome = Watched<Result<Value, any Error>?>(nil)

@@ -6,12 +6,12 @@ public import Letterhead
 ///
 /// The closure that you pass to ``DecoratorLaws`` receives a value of this type.
 public struct LawTemplate: PaginatedTemplate {
-    /// The decoded response.
+    /// The result of `decode(_:)`: a text with the variant.
     public struct Response: Sendable, Hashable {
         let text: String
     }
 
-    /// The decoded failure.
+    /// The type for decoded failures.
     public struct Failure: Sendable, Decodable {}
 
     /// An option that only this template sets.
@@ -19,19 +19,19 @@ public struct LawTemplate: PaginatedTemplate {
         static let defaultOptionValue: Int? = nil
     }
 
-    /// Distinguishes two templates, so that a constant can't equal both members.
+    /// The number of this template. Two variants have different values, so a constant can't equal both.
     let variant: Int
     /// How often `finish` was called on a template and its copies.
     let finishes = Watched(0)
-    /// The requested page's number.
+    /// The number of the requested page.
     public private(set) var page: Int
     /// A method that differs between variants.
     public let method: HTTPMethod
-    /// Headers that no decorator sets, and those that a law adds.
+    /// Headers that no decorator sets, and headers that a law adds.
     public private(set) var headers: HTTPHeaders
-    /// A query that no decorator sets, and items that a law adds.
+    /// Query items that no decorator sets, and items that a law adds.
     public private(set) var query: QueryParameters
-    /// Parameters that no decorator sets, and those that a law adds.
+    /// Parameters that no decorator sets, and parameters that a law adds.
     public private(set) var parameters: RequestParameters
 
     init(variant: Int) {
@@ -46,7 +46,7 @@ public struct LawTemplate: PaginatedTemplate {
     /// The value that a law adds.
     static let added = "law"
 
-    /// Returns the same template with a value under a name that a decorator sets.
+    /// Returns the same template with a second value for a name that a decorator sets.
     func adding(_ name: String, to member: TemplateMember) -> LawTemplate {
         var copy = self
         switch member {
@@ -105,10 +105,10 @@ public struct LawTemplate: PaginatedTemplate {
         .next(requestForNextPage())
     }
 
-    /// The requested page's number.
+    /// The number of the requested page.
     public var position: PagePosition { .number(page) }
 
-    /// Returns the same template with a checkpoint's page number.
+    /// Returns the same template with the page number of a checkpoint.
     public func resumed(from checkpoint: PageCheckpoint) -> LawTemplate {
         var other = self
         other.page = checkpoint.page

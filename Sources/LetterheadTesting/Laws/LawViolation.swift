@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 
-/// A law that a decorator, a template, a loader or a link violates.
+/// A law that is violated by a decorator, a template, a loader or a link.
 public struct LawViolation: Sendable, Hashable, CustomStringConvertible {
-    /// The law's name in lower case, such as `forwarding` or `cancellation`.
+    /// The name of the law in lower case, such as `forwarding` or `cancellation`.
     public let law: String
-    /// The template's member that violates the law, or nil when loaders, links or events are checked.
+    /// The template member that violates the law, or nil when loaders, links or events are checked.
     public let member: TemplateMember?
-    /// The cause, and the remedy if there is one.
+    /// What was wrong, and how to correct it if that is known.
     public let reason: String
 
     init(_ law: String, _ member: TemplateMember?, _ reason: String) {
@@ -20,7 +20,7 @@ public struct LawViolation: Sendable, Hashable, CustomStringConvertible {
 
 /// The error that a check throws, with all violations.
 public struct LawViolations: Error, LocalizedError, Sendable, CustomStringConvertible {
-    /// The violations, the first one found first.
+    /// The violations, in the order in which they were found.
     public let violations: [LawViolation]
 
     /// One line for each violation.
@@ -31,7 +31,7 @@ public struct LawViolations: Error, LocalizedError, Sendable, CustomStringConver
 }
 
 extension [LawViolation] {
-    /// Throws ``LawViolations`` if there are any.
+    /// Throws ``LawViolations`` if the array contains any.
     func check() throws { if !isEmpty { throw LawViolations(violations: self) } }
 }
 
@@ -43,16 +43,16 @@ public enum TemplateMember: String, Sendable, Hashable, CaseIterable {
     case query
     case headers
     case parameters
-    /// `body`, its bytes and its headers.
+    /// `body`, with its bytes and its headers.
     case body
     case boundary
     case acceptedStatuses
     case options
-    /// `decode(_:)` and the response type.
+    /// `decode(_:)` and the type of its result.
     case decode
     case finish
-    /// The failure type.
+    /// The type for failures.
     case failure = "Failure"
-    /// `page` and the following pages.
+    /// `page` and the templates for the following pages.
     case page
 }

@@ -4,8 +4,8 @@ public import Letterhead
 
 /// Checks the laws of `HTTPLoader` and `LoaderLink`.
 ///
-/// Write one test for each custom loader and each custom link. A link is checked above a built-in loader, and a loader
-/// with requests to a ``MockServer``, which the check starts.
+/// Write one test for each custom loader and for each custom link. The check calls a link with a built-in loader below
+/// it. A loader sends its requests to a ``MockServer``, which the check starts.
 ///
 /// ```swift
 /// @Test func `ApplyTenant keeps the laws of a link`() async throws {
@@ -18,17 +18,18 @@ public import Letterhead
 /// ```
 ///
 /// The laws:
-/// - **Completion**: simultaneous requests end once each, with their own responses. A loader sends each request once. A
-///   link calls the next loader once or several times, one after the other as for a retry, or at once as for a hedge.
-/// - **Identity**: the request keeps its id in each call to the next loader and in the response, and the response's
-///   request has the same scheme, host and port as the original one.
-/// - **Cancellation**: if the task is cancelled, the request fails immediately with `.cancelled`, and every call to the
+/// - **Completion**: each of several simultaneous requests ends once, with its own response. A loader sends each
+///   request once. A link calls the next loader once or several times, one call after the other as for a retry, or all
+///   at once as for a hedge.
+/// - **Identity**: the request keeps its id in each call to the next loader and in the response. The request in the
+///   response has the same scheme, host and port as the original one.
+/// - **Cancellation**: if the task is cancelled, the request fails immediately with `.cancelled`. Every call to the
 ///   loader or the server below ends, too.
 /// - **Reset**: a reset ends all requests in progress before it returns. A link passes it on exactly once. A second
-///   reset does no harm, and later requests succeed.
-/// - **Release**, for links only: before a link calls the next loader again, it has dropped the streamed body that it
-///   replaces. The check sends the link a redirect, a 401, a 503, a 304 that confirms nothing and a body that breaks
-///   off, over a `Throttle` with one slot.
+///   reset has no effect, and later requests succeed.
+/// - **Release**, for links only: before a link calls the next loader a second time, it drops the streamed body of the
+///   first response. The check sends the link a redirect, a 401, a 503, a 304 that confirms nothing and a body that
+///   breaks off. All are sent over a `Throttle` with one slot.
 /// - **Retention**: after a request has ended, the loader keeps no reference to it.
 /// - **Validation**, for loaders only: the loader refuses a malformed request before it sends anything.
 public struct LoaderLaws: Sendable {
@@ -39,7 +40,7 @@ public struct LoaderLaws: Sendable {
     ///
     /// - Parameters:
     ///   - patience: the time limit for each expected event. Default: 5 seconds.
-    ///   - link: creates the link. It is called once for each law.
+    ///   - link: creates the link. It's called once for each law.
     public init(patience: Duration = .seconds(5), link: @escaping @Sendable () -> any LoaderLink) {
         self.patience = patience
         makeScene = { LawScene(link: link()) }
@@ -49,7 +50,7 @@ public struct LoaderLaws: Sendable {
     ///
     /// - Parameters:
     ///   - patience: the time limit for each expected event. Default: 5 seconds.
-    ///   - loader: creates the loader. It is called once for each law.
+    ///   - loader: creates the loader. It's called once for each law.
     public init(patience: Duration = .seconds(5), loader: @escaping @Sendable () -> any HTTPLoader) {
         self.patience = patience
         makeScene = { try await LawScene(loader: loader()) }
@@ -57,7 +58,7 @@ public struct LoaderLaws: Sendable {
 
     /// Returns the violated laws, if any.
     ///
-    /// - Throws: an error if the check's server can't start.
+    /// - Throws: an error if the server of the check can't start.
     public func violations() async throws -> [LawViolation] {
         var found: [LawViolation] = []
         let laws = [
@@ -75,15 +76,15 @@ public struct LoaderLaws: Sendable {
 
     /// Throws an error if the loader or the link violates a law.
     ///
-    /// - Throws: ``LawViolations`` with all violations, or an error if the check's server can't start.
+    /// - Throws: ``LawViolations`` with all violations, or an error if the server of the check can't start.
     public func check() async throws {
         try await violations().check()
     }
 }
 
-// Each law returns the reasons why it is broken.
+// Each of these methods checks one law, and returns the reasons why it is violated.
 extension LoaderLaws {
-    /// Checks that each request ends once, with its own response.
+    /// Checks that each request ends once, and receives the response that belongs to it.
     private func completion(_ scene: LawScene) async -> [String] {
         let paths = (0..<50).map { "/answer/\($0)" }
         let loads = paths.map { scene.load($0) }
@@ -122,7 +123,7 @@ extension LoaderLaws {
         return reasons
     }
 
-    /// Checks that cancellation ends the request, both in this loader and in the loader below.
+    /// Checks that a cancellation ends the request, in this loader and in the one below.
     private func cancellation(_ scene: LawScene) async -> [String] {
         let load = scene.load("/hang")
         guard await hasArrived(scene) else { return ["a load does not reach the next loader"] }
@@ -134,8 +135,8 @@ extension LoaderLaws {
         return reasons
     }
 
-    /// Checks that a reset ends requests in progress, is passed on once, and leaves a working loader, even the second
-    /// time.
+    /// Checks that a reset ends requests in progress and is passed on once, and that the loader still works afterwards.
+    /// The same must be true for a second reset.
     private func reset(_ scene: LawScene) async -> [String] {
         let load = scene.load("/hang")
         guard await hasArrived(scene) else { return [] }
@@ -156,7 +157,7 @@ extension LoaderLaws {
         return reasons
     }
 
-    /// Checks that a link that calls the next loader again has dropped the response that it replaces.
+    /// Checks that a link has dropped the previous response when it calls the next loader again.
     private func release(_ scene: LawScene) async -> [String] {
         guard let (loader, throttle) = scene.throttled else { return [] }
         var reasons: [String] = []
@@ -176,7 +177,8 @@ extension LoaderLaws {
         return reasons
     }
 
-    /// Whether a load still waits for a slot after the time limit. A load that waits for nothing is only slow.
+    /// Returns whether a load still waits for a slot after the time limit. A load that doesn't wait for a slot is only
+    /// slow.
     private func isStuck(_ load: Attempt<Data>, behind throttle: Throttle) async -> Bool {
         for _ in 1...12 {
             if await load.result(within: patience) != nil { return false }
@@ -208,17 +210,17 @@ extension LoaderLaws {
         return reasons
     }
 
-    /// Sends a request with an object that only the request references.
+    /// Sends a request that contains an object, and drops both.
     private func load(_ scene: LawScene, releasing isReleased: Watched<Bool>) async {
         var request = scene.request("/answer/1")
         request[option: Witness.Option.self] = Witness(isReleased)
         _ = await Attempt { [request] in _ = try await scene.loader.load(request) }.result(within: patience)
     }
 
-    /// Waits until a request arrives that hangs.
+    /// Waits until a request for `/hang` arrives.
     private func hasArrived(_ scene: LawScene) async -> Bool {
         let facts = await scene.record.value(within: patience) { $0.arrivals["/hang"] != nil }
-        // A link may call the next loader several times at once, and nothing tells when the last call has arrived.
+        // A link may call the next loader several times at once. It can't be observed when the last call has arrived.
         try? await Task.sleep(for: .milliseconds(5))
         return facts != nil
     }
@@ -234,7 +236,7 @@ extension LoaderLaws {
     }
 }
 
-/// An object that reports its release.
+/// An object that reports when it is released.
 private final class Witness: Sendable {
     enum Option: HTTPRequestOption {
         static let defaultOptionValue: Witness? = nil

@@ -3,10 +3,11 @@ import LetterheadFoundation
 public import Letterhead
 import Synchronization
 
-/// Checks the event order that an `HTTPObserver` sees.
+/// Checks the order of the events that an `HTTPObserver` receives.
 ///
-/// Write one test for each custom link that records events. The check uses a client that contains the link, first above
-/// the attempts and then below them. Its requests are retried, redirected and streamed, or fail, or are cancelled.
+/// Write one test for each custom link that records events. The check uses a client that contains the link, once above
+/// the attempts and once below them. Its requests are retried and redirected. Some are streamed, fail, or are
+/// cancelled.
 ///
 /// ```swift
 /// @Test func `ApplyTenant keeps the order of events`() async throws {
@@ -16,22 +17,23 @@ import Synchronization
 ///
 /// The laws, for each load:
 /// - **Start and end**: the first event is `load.start`, and the last is `load.end`, `load.failed` or `load.cancelled`.
-///   These four occur once. Only an exchange's events follow the end, because an exchange may outlive its load.
+///   Only one of these three occurs, and only once. An exchange can outlive its load, so only its events may follow the
+///   end.
 /// - **Time**: event times never decrease.
 /// - **Attempts**: attempts are numbered from 1 without gaps, and one ends before the next starts.
-/// - **Exchanges**: exchanges are numbered from 1 without gaps. Each ends at most once, and none has events after its
+/// - **Exchanges**: exchanges are numbered from 1 without gaps. Each ends at most once, and has no events after its
 ///   end.
 /// - **Connections**: `connection.closed` occurs at most once in an exchange, after its `connection.opened` or
 ///   `connection.reused`.
 /// - **Pairs**: a phase (`lookup`, `connect`, `tls`, `decoding`, `queue`) starts before it ends.
 /// - **Identity**: all events have the same parent, template and route.
-/// - **Parents**: a load that serves another load starts later than that load.
+/// - **Parents**: a load that serves a parent load starts later than the parent.
 public struct ObserverLaws: Sendable {
     private let makeLink: @Sendable () -> any LoaderLink
 
     /// Creates a check for a link.
     ///
-    /// - Parameter link: creates the link. It is called twice for each scenario.
+    /// - Parameter link: creates the link. It's called twice for each scenario.
     public init(link: @escaping @Sendable () -> any LoaderLink) { makeLink = link }
 
     /// Returns the violations, if any.
@@ -73,8 +75,8 @@ public struct ObserverLaws: Sendable {
     }
 }
 
-/// What happens to a load whose events are checked. It is retried once, follows a redirect, and receives a streamed
-/// body, unless it fails or is cancelled before.
+/// A scenario for a load. The load is retried once, follows a redirect, and receives a streamed body, unless the
+/// scenario makes it fail or cancels it earlier.
 private enum ObserverScene: String, CaseIterable {
     case succeeds
     case isStreamed = "is streamed"
@@ -91,13 +93,13 @@ private enum ObserverScene: String, CaseIterable {
             retrying: Backoff(.immediate, maximumRetries: 2), links: isAbove ? link : nil,
             attemptLinks: isAbove ? nil : link, observers: [recorder], transport: transport)
         let request = HTTPRequest(url: URL(string: "https://laws.example/1") ?? URL(filePath: "/1"))
-        // One scene cancels its task.
+        // In one scenario, the task is cancelled, so each load has a separate task.
         try? await Task {
             guard [.isStreamed, .isDropped].contains(self) else { return _ = try await client.send(request) }
             let body = try await client.stream(request).body
             if self == .isStreamed { for try await _ in body {} }
         }.value
-        // The load of a dropped body may end a moment later.
+        // If the body is dropped, the load may end a moment later.
         let ends: Set = [HTTPEvent.Name.loadEnd, .loadFailed, .loadCancelled]
         for _ in 0..<500 where ends.isDisjoint(with: recorder.names) { try? await Task.sleep(for: .milliseconds(2)) }
         return recorder.events
@@ -107,7 +109,7 @@ private enum ObserverScene: String, CaseIterable {
         switch (self, number) {
         case (.fails, _): throw HTTPError(.invalidResponse, request: request, message: "no HTTP")
         case (.isCancelled, _):
-            // The task runs the closure.
+            // The transport runs in the task of the load, so it can cancel this task.
             unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
             throw HTTPError(.cancelled, request: request)
         case (_, 1): return HTTPResponse(request: request, status: .serviceUnavailable)
@@ -120,7 +122,7 @@ private enum ObserverScene: String, CaseIterable {
     }
 }
 
-/// The order of one load's events.
+/// Checks the order of the events in one load.
 private struct EventOrder {
     private var violations: [LawViolation] = []
     private var first: HTTPEvent?
@@ -128,10 +130,10 @@ private struct EventOrder {
     private var isEnded = false
     private var attempt = 0
     private var exchange = 0
-    /// What has started and not ended.
+    /// The phases that have started and not ended.
     private var open: [String] = []
 
-    /// The violations, now that no event follows.
+    /// The violations, if no further event follows.
     var ended: [LawViolation] {
         guard !isEnded else { return violations }
         return violations + [LawViolation("start and end", nil, "a load does not end")]
@@ -150,7 +152,7 @@ private struct EventOrder {
 
     private mutating func checkLoad(_ event: HTTPEvent) {
         if (first == nil) != (event.name == .loadStart) { note("start and end", "\(event.name) is out of place") }
-        // An exchange may outlive its load, if other loads wait for its response.
+        // An exchange can outlive its load, if other loads wait for its response.
         if isEnded, event[.exchange] == nil { note("start and end", "\(event.name) follows the end of the load") }
         if [.loadEnd, .loadFailed, .loadCancelled].contains(event.name) { isEnded = true }
         if let last, event.time < last.time { note("time", "\(event.name) is earlier than \(last.name) before it") }
@@ -178,7 +180,7 @@ private struct EventOrder {
         }
     }
 
-    /// Checks that what ends has started, and ends once.
+    /// Checks that each phase that ends has started, and ends only once.
     private mutating func checkPhases(_ event: HTTPEvent) {
         let (exchange, parts) = (event[.exchange] ?? 0, event.name.rawValue.split(separator: "."))
         let law: String

@@ -2,11 +2,11 @@
 import LetterheadFoundation
 public import Letterhead
 
-/// Checks the `RequestTemplate` law that only a test can find: a member always returns the same value.
+/// Checks the law of `RequestTemplate` that only a test can check: a member always returns the same value.
 ///
-/// If a getter creates a boundary or an identifier, two requests from one template differ, such as two pages. JSON
-/// members may change their order, because each load encodes its body once. Write one test for each template that
-/// computes such a value:
+/// If a getter creates a boundary or an identifier, it differs between two requests from one template, such as two
+/// pages. Write one test for each template that computes such a value. JSON members may change their order, because
+/// each load encodes its body only once.
 ///
 /// ```swift
 /// @Test func `Upload keeps the laws of a template`() async throws {
@@ -14,7 +14,8 @@ public import Letterhead
 /// }
 /// ```
 ///
-/// To find a member with another type or name than in `RequestTemplate`, use `RequestSnapshot`.
+/// To find a member that has a different type or name than in `RequestTemplate`, and is therefore ignored, use
+/// `RequestSnapshot`.
 public enum TemplateLaws {
     /// Returns the violated laws, if any.
     public static func violations(of template: some RequestTemplate) async -> [LawViolation] {
@@ -32,7 +33,8 @@ public enum TemplateLaws {
     }
 }
 
-/// A template's members as exact texts, for comparison. The texts still contain secrets, so they are never printed.
+/// The members of a template as exact texts, to compare two templates. The texts contain secrets, so they are never
+/// printed.
 struct TemplateReading {
     var texts: [TemplateMember: String] = [:]
 
@@ -52,7 +54,7 @@ struct TemplateReading {
         texts[.page] = (template as? any PaginatedTemplate).map { "\($0.page) \($0.position)" } ?? "not paginated"
     }
 
-    /// Returns the members that differ between two readings, as they are ordered in ``TemplateMember``.
+    /// Returns the members that differ between two readings, in the order of ``TemplateMember``.
     func differences(from other: TemplateReading) -> [TemplateMember] {
         TemplateMember.allCases.filter { texts[$0] != other.texts[$0] }
     }
@@ -74,7 +76,8 @@ struct TemplateReading {
         do {
             var data = Data()
             for try await chunk in try body.chunks() { data += chunk }
-            // JSON members have an order only within one encoding, and a load encodes its body once.
+            // Each encoding can have a different order of JSON members. This is allowed, because a load encodes its
+            // body once.
             if let json = try? JSONDecoder().decode(JSONValue.self, from: data) {
                 let encoder = JSONEncoder()
                 encoder.outputFormatting = .sortedKeys

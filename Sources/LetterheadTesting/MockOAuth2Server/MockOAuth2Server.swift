@@ -14,31 +14,31 @@ import Letterhead
 ///     allowedOrigins: [server.url])
 /// ```
 ///
-/// It supports the authorization code with PKCE S256 (RFC 7636), refresh tokens with rotation, client credentials (RFC
-/// 6749) and the device flow (RFC 8628). A refresh token can be used once. A second use revokes all tokens from the
-/// same sign-in.
+/// The server supports the authorization code with PKCE S256 (RFC 7636), refresh tokens with rotation, client
+/// credentials (RFC 6749) and the device flow (RFC 8628). A refresh token can be used once. A second use revokes all
+/// tokens from the same sign-in.
 ///
 /// The endpoints have the paths `/authorize`, `/token` and `/device`. Every other path needs a valid access token, and
 /// the closure `api` responds. Without a valid token, the response is 401.
 ///
-/// Tokens are numbered, such as `access-1`, so that tests can compare them. Use them in tests only, because they can be
-/// guessed.
+/// Tokens are numbered, such as `access-1`, so that tests can compare them. Use the server in tests only, because
+/// anyone can guess its tokens.
 public final class MockOAuth2Server: Sendable {
     // This type is a class because it owns a server.
 
-    /// The server. Its record contains all requests.
+    /// The server that receives the requests. Its record contains all of them.
     public let server: MockServer
     private let tokens: OAuth2Tokens
 
     /// Starts a server.
     ///
     /// - Parameters:
-    ///   - clientID: the only client's identifier. Default: `client`.
-    ///   - clientSecret: the client's secret. Default: nil (a public client, which needs none).
+    ///   - clientID: the identifier of the only client. Default: `client`.
+    ///   - clientSecret: the secret of this client. Default: nil (a public client, which needs no secret).
     ///   - lifetime: how long an access token is valid. Default: one hour.
     ///   - clock: measures the lifetime. Default: the continuous clock.
     ///   - api: responds to requests with a valid access token. Default: an empty `200 OK`.
-    /// - Throws: an error with the system's reason if it can't open a socket.
+    /// - Throws: an error with the reason from the system if the server can't open a socket.
     public static func start(
         clientID: String = "client", clientSecret: String? = nil, lifetime: Duration = .seconds(3600),
         clock: any Clock<Duration> = ContinuousClock(),
@@ -64,20 +64,20 @@ public final class MockOAuth2Server: Sendable {
 
     private init(_ server: MockServer, _ tokens: OAuth2Tokens) { (self.server, self.tokens) = (server, tokens) }
 
-    /// The API's base URL.
+    /// The base URL of the API.
     public var url: URL { server.url }
-    /// The page where a person signs in. A test calls ``signIn(_:isAllowed:)`` instead.
+    /// The page where a person signs in. A test calls ``signIn(_:isAllowed:)`` instead of opening it.
     public var authorizationEndpoint: URL { server.url.appending(path: "authorize") }
     /// The token endpoint.
     public var tokenEndpoint: URL { server.url.appending(path: "token") }
     /// The device authorization endpoint (RFC 8628, 3.1).
     public var deviceEndpoint: URL { server.url.appending(path: "device") }
 
-    /// Acts as a person who signs in with a browser: requests the page, and returns the URL that the server redirects
+    /// Acts as a person who signs in with a browser. Requests the page, and returns the URL that the server redirects
     /// to.
     ///
     /// - Parameters:
-    ///   - url: the URL that the client wants to open.
+    ///   - url: the URL that the client would open in a browser.
     ///   - isAllowed: whether the person agrees. If it is false, the returned URL contains `error=access_denied`.
     ///     Default: true.
     /// - Throws: `HTTPError` if the server refuses the request or can't be reached.
@@ -93,9 +93,9 @@ public final class MockOAuth2Server: Sendable {
         return target
     }
 
-    /// Issues tokens as after a sign-in, for a test that begins with stored tokens.
+    /// Issues tokens as after a sign-in. Use it for a test that begins with stored tokens.
     ///
-    /// - Parameter scope: the scope in the responses to the refresh token. Default: nil (none).
+    /// - Parameter scope: the scope that a response to the refresh token contains. Default: nil (none).
     public func issueTokens(scope: String? = nil) -> (accessToken: String, refreshToken: String) {
         let issue = tokens.issue(scope: scope, withRefresh: true)
         return (issue.access, issue.refresh ?? "")

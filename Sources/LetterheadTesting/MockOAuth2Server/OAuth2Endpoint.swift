@@ -3,14 +3,14 @@ import LetterheadFoundation
 import Letterhead
 import Synchronization
 
-/// A ``MockOAuth2Server``'s endpoints.
+/// The endpoints of a ``MockOAuth2Server``.
 struct OAuth2Endpoint: Sendable {
     let tokens: OAuth2Tokens
     let clientID: String
     let clientSecret: String?
 
-    /// The authorization endpoint (RFC 6749, 4.1.1). A request without a known client or a redirect URI is not
-    /// redirected.
+    /// The authorization endpoint (RFC 6749, 4.1.1). It doesn't redirect a request with an unknown client or without a
+    /// redirect URI.
     func authorize(_ request: MockServer.Request) -> MockServer.Response {
         guard request.queryValue("client_id")?.isSame(as: clientID) == true,
             let redirect = request.queryValue("redirect_uri")
@@ -107,9 +107,9 @@ struct OAuth2Endpoint: Sendable {
     }
 }
 
-/// A ``MockOAuth2Server``'s codes and tokens.
+/// The codes and tokens of a ``MockOAuth2Server``.
 ///
-/// This type is a class because requests and tests change it.
+/// This type is a class because requests and tests change the same tokens.
 final class OAuth2Tokens: Sendable {
     struct Code: Sendable {
         let challenge: String
@@ -155,10 +155,10 @@ final class OAuth2Tokens: Sendable {
         }
     }
 
-    /// Removes and returns a code: it can be used once (RFC 6749, 4.1.2).
+    /// Removes and returns a code, so that it can be used only once (RFC 6749, 4.1.2).
     func take(code: String) -> Code? { state.withLock { $0.codes.removeValue(forKey: code) } }
 
-    /// Issues tokens. Without a family, they belong to a new sign-in.
+    /// Issues tokens. If `family` is nil, they belong to a new sign-in.
     func issue(scope: String?, family: Int? = nil, withRefresh: Bool) -> Issue {
         let end = timeline.now + lifetime
         return state.withLock { state in
@@ -171,8 +171,8 @@ final class OAuth2Tokens: Sendable {
         }
     }
 
-    /// Replaces a refresh token. A refresh token that was already used revokes all tokens from its sign-in, and the
-    /// result is nil (RFC 9700, 4.14.2).
+    /// Replaces a refresh token with new tokens. If the token was already used, this revokes all tokens from its
+    /// sign-in and returns nil (RFC 9700, 4.14.2).
     func rotate(_ token: String) -> Issue? {
         let sign = state.withLock { state in
             if let sign = state.refresh.removeValue(forKey: token) {
@@ -212,7 +212,8 @@ final class OAuth2Tokens: Sendable {
         }
     }
 
-    /// Returns a device's state, or nil for an unknown device. Forgets an approved one.
+    /// Returns the state of a device, or nil for an unknown device. An approved device is removed, because it receives
+    /// its tokens now.
     func poll(_ device: String) -> (scope: String?, isApproved: Bool)? {
         state.withLock { state in
             guard let entry = state.devices[device] else { return nil }
