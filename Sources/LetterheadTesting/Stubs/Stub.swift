@@ -2,15 +2,15 @@
 import LetterheadFoundation
 import Letterhead
 
-/// One stub: its conditions, its answer, and how many calls it expects.
+/// One stub: the conditions for a request, the answer, and how many calls it expects.
 struct Stub: Sendable {
-    /// A reason why a stub does not answer a request. A smaller weight means a better match.
+    /// A reason why a stub doesn't answer a request. The stub with the smallest weights matches best.
     struct Difference: Sendable {
         let weight: Int
         let text: String
     }
 
-    /// What a stub was declared for.
+    /// What a stub was declared for. A stub that overrides replaces the stubs with the same subject.
     enum Subject: Hashable, Sendable {
         case type(ObjectIdentifier)
         case template(StubTemplate)
@@ -25,12 +25,13 @@ struct Stub: Sendable {
     let state: StubState?
     /// Returns the differences between the conditions and a request. A request without differences matches.
     let differences: @Sendable (StubInput) -> [Difference]
-    /// Returns a request's route, or nil if the stub is meant for several routes.
+    /// Returns the route of a request, or nil if the stub is meant for several routes.
     var route: @Sendable (StubInput) -> String? = { _ in nil }
-    /// Responds to a request. The second argument is the call's number. The stub's first call has number 0.
+    /// Responds to a request. The second argument is the number of the call, beginning with 0.
     let respond: @Sendable (StubInput, Int) async throws -> HTTPResponse
 
-    /// Returns the reasons why the stub does not answer a request, including used-up calls and another scenario state.
+    /// Returns the reasons why the stub doesn't answer a request. It may have no calls left, or its scenario may be in
+    /// a different state.
     func differences(from input: StubInput, count: Int) -> [Difference] {
         var found = differences(input)
         if let text = state?.difference { found.append(Difference(weight: 2, text: text)) }
@@ -43,8 +44,8 @@ struct Stub: Sendable {
         return found
     }
 
-    /// One sentence for each fault: the stub can never be called, was called too few times, or has answered several
-    /// endpoints.
+    /// Returns one sentence for each fault: the stub can never be called, was called too few times, or has answered
+    /// several endpoints.
     func violations(count: Int, routes: [String]) -> [String] {
         if case .impossible(let reason) = subject { return ["the stub of \(name) can match no request: \(reason)"] }
         var found: [String] = []
@@ -75,8 +76,8 @@ extension Stub {
             guard condition?(template) == false else { return [] }
             return [Difference(weight: 2, text: "its condition is false for the template")]
         } route: { input in
-            // A declared type is one endpoint, even if its paths differ. A condition shows that the stub is meant for
-            // more.
+            // A declared type is one endpoint, even if its paths differ. If there is a condition, the stub is meant for
+            // several endpoints.
             guard condition == nil, let template = input.template(as: type) else { return nil }
             return template.root is any EndpointValue ? template.path.route : nil
         } respond: { input, turn in
@@ -85,7 +86,7 @@ extension Stub {
         }
     }
 
-    /// Creates a stub for the requests that one template builds.
+    /// Creates a stub for requests that are equal to the request of a template.
     init<Template: RequestTemplate>(
         of template: Template, _ times: StubTimes, _ state: StubState?,
         _ answer: @escaping @Sendable (Template, Int) async throws -> StubAnswer<Template>
@@ -106,7 +107,7 @@ extension Stub {
         self.init(name: parts.name, subject: .template(parts), times: times, state: state) { input in
             parts.differences(from: input)
         } respond: { input, turn in
-            // An equal template with another type may have sent the request.
+            // The request may be from a template with a different type.
             try await answer(input.template(as: Template.self) ?? template, turn).respond(input)
         }
     }
@@ -125,7 +126,7 @@ extension Stub {
     }
 }
 
-/// An endpoint that its values declare, so endpoints with different paths have the same type.
+/// An endpoint that is declared by a value. Such endpoints have the same type, although their paths differ.
 private protocol EndpointValue {}
 
 extension Endpoint: EndpointValue {}
@@ -134,8 +135,8 @@ extension [Stub.Difference] {
     var weight: Int { reduce(0) { $0 + $1.weight } }
 }
 
-/// What a stub recognizes a template by: its request's method, path, query and body. Headers and settings aren't
-/// compared.
+/// The parts by which a stub recognizes a template: the method, path, query and body of its request. Headers and
+/// settings aren't compared.
 struct StubTemplate: Hashable {
     let method: HTTPMethod
     let path: RequestPath
@@ -144,7 +145,7 @@ struct StubTemplate: Hashable {
     /// The method, and the URL without query values.
     let name: String
 
-    /// Builds a template's request.
+    /// Builds the request of a template.
     ///
     /// - Throws: `.invalidRequest` if building the request fails, or if its body isn't in memory.
     init(_ template: some RequestTemplate) throws(HTTPError) {
@@ -161,7 +162,7 @@ struct StubTemplate: Hashable {
         body = ComparedBody(data, request.framedHeaders()[.contentType].flatMap { MediaType($0) })
     }
 
-    /// Returns the differences between this template and a request's template, inside any decorators.
+    /// Returns the differences from the template of a request, or from one of the templates that it decorates.
     func differences(from input: StubInput) -> [Stub.Difference] {
         let candidates = input.templates.map { template -> [Stub.Difference] in
             do throws(HTTPError) {
@@ -183,16 +184,17 @@ struct StubTemplate: Hashable {
     }
 }
 
-/// A request for the stubs.
+/// A received request, in the form that stubs need.
 struct StubInput: Sendable {
     let request: HTTPRequest
-    /// The body's bytes if it is in memory or can be sent only once. Otherwise nil, and the caller reads it.
+    /// The body bytes. Nil if the body isn't in memory and can be read several times: the caller then reads it when
+    /// needed.
     let body: Data?
     let clock: any Clock<Duration>
-    /// The loader's encoder, or nil for the client decoder's counterpart.
+    /// The encoder of the loader, or nil to use the counterpart of the decoder in the client.
     let encoder: (any HTTPBodyEncoder)?
 
-    /// The endpoint's name, or a plain request's method and path.
+    /// The name of the endpoint, or the method and the path of a plain request.
     var name: String { request.template.map { Self.name(of: type(of: $0.root)) } ?? "\(request.method) \(path)" }
 
     var path: String { request.target.cut(at: "?").map { String($0.head) } ?? request.target }
@@ -203,7 +205,8 @@ struct StubInput: Sendable {
         return "\(request.method) \(request.redaction.outline(of: request))\(sender)"
     }
 
-    /// The request for another loader. A body that can be sent only once has been read, so its bytes take its place.
+    /// The request, to send it to a different loader. If its body could be read only once, it has been read, so the
+    /// bytes replace it.
     var forwarded: HTTPRequest {
         guard let body, !request.body.isReplayable else { return request }
         var request = request
@@ -211,7 +214,7 @@ struct StubInput: Sendable {
         return request
     }
 
-    /// Returns all body bytes.
+    /// Returns all bytes of the body.
     func allBytes() async throws -> Data {
         if let body { return body }
         return try await request.framedBody().allBytes()
@@ -221,13 +224,13 @@ struct StubInput: Sendable {
 }
 
 extension StubInput {
-    /// The request's template, followed by the templates inside it. A redirect's request has none, because the server
-    /// has chosen its URL.
+    /// The template of the request, followed by the templates that it decorates. A redirected request has none, because
+    /// the server has chosen its URL.
     var templates: [any RequestTemplate] {
         request.isRedirected ? [] : Array(sequence(first: request.template) { $0?.inner }.compactMap(\.self))
     }
 
-    /// Returns the request's template if it has a type.
+    /// Returns the template of the request if it has a type.
     func template<Template: RequestTemplate>(as type: Template.Type) -> Template? {
         request.isRedirected ? nil : request.template(as: type)
     }
@@ -242,7 +245,7 @@ extension RequestTemplate {
     }
 }
 
-/// A body in a form to compare: JSON members have no order, and a boundary isn't random.
+/// A body in a form that can be compared: JSON members have no order, and the boundary is fixed.
 enum ComparedBody: Hashable {
     case none
     case json(JSONValue)

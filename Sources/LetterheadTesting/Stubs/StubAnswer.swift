@@ -2,9 +2,9 @@
 public import LetterheadFoundation
 public import Letterhead
 
-/// A stub's response to one request.
+/// A response from a stub to one request.
 ///
-/// A stub's closure returns a value for the endpoint's `Response`, or an answer for any other response:
+/// The closure of a stub returns a value of the endpoint type `Response`, or an answer for any other response:
 ///
 /// ```swift
 /// stubs.on(GetUser.self) { template in User(login: template.login) }
@@ -13,18 +13,18 @@ public import Letterhead
 /// stubs.on(Export.self) { _ in .delayed(.seconds(30), .status(.accepted)) }
 /// ```
 ///
-/// The ``StubLoader``'s encoder encodes values. Without one, the client decoder's counterpart does: `JSONEncoder` with
-/// the same strategies for dates, data, keys and floats, or `PropertyListEncoder`. The client decodes the bytes like a
-/// server's response.
+/// Values are encoded, and the client decodes the bytes like a response from a server. The encoder is the one of the
+/// ``StubLoader``. Without one, it's the counterpart of the decoder in the client: a `JSONEncoder` with the same
+/// strategies for dates, data, keys and floats, or a `PropertyListEncoder`.
 public struct StubAnswer<Template: RequestTemplate>: Sendable {
     let respond: @Sendable (StubInput) async throws -> HTTPResponse
 
     init(_ respond: @escaping @Sendable (StubInput) async throws -> HTTPResponse) { self.respond = respond }
 
-    /// Returns a value for the endpoint's `Response`.
+    /// Returns a value of the endpoint type `Response`.
     ///
-    /// Its type must be `Encodable`, `Data`, `String`, `Void`, `HTTPResponse`, or an optional with one of these.
-    /// Otherwise the request fails with `.unknown`, and the underlying error names the type.
+    /// The type must be `Encodable`, `Data`, `String`, `Void`, `HTTPResponse`, or an optional of one of these.
+    /// Otherwise, the request fails with `.unknown`, and the underlying error names the type.
     ///
     /// - Parameters:
     ///   - value: the value.
@@ -56,7 +56,7 @@ public struct StubAnswer<Template: RequestTemplate>: Sendable {
         }
     }
 
-    /// Returns any value, encoded like the endpoint's.
+    /// Returns a value of any type, encoded like a value of the endpoint.
     ///
     /// - Parameters:
     ///   - value: the value.
@@ -72,7 +72,7 @@ public struct StubAnswer<Template: RequestTemplate>: Sendable {
         }
     }
 
-    /// Returns the endpoint's failure, encoded like a value. Its type must be `Encodable`.
+    /// Returns a failure of the endpoint, encoded like a value. The type must be `Encodable`.
     ///
     /// - Parameters:
     ///   - failure: the failure. The client throws an `HTTPError`, and its `failure(of:)` returns this value.
@@ -84,7 +84,7 @@ public struct StubAnswer<Template: RequestTemplate>: Sendable {
     /// Fails the request as a transport does.
     ///
     /// - Parameters:
-    ///   - code: the error's code.
+    ///   - code: the code of the error.
     ///   - mayHaveBeenSent: false if nothing was sent. Default: nil (determined by the code).
     public static func error(_ code: HTTPError.Code, mayHaveBeenSent: Bool? = nil) -> StubAnswer {
         StubAnswer { input in
@@ -94,7 +94,7 @@ public struct StubAnswer<Template: RequestTemplate>: Sendable {
         }
     }
 
-    /// Returns a closure's response. The closure receives the request.
+    /// Returns the response of a closure that receives the request.
     public static func response(
         _ make: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
     ) -> StubAnswer {
@@ -105,7 +105,7 @@ public struct StubAnswer<Template: RequestTemplate>: Sendable {
         }
     }
 
-    /// Sends the request on to another loader, such as a transport, and returns its response. The call is recorded.
+    /// Sends the request to a different loader, such as a transport, and returns the response. The call is recorded.
     ///
     /// ```swift
     /// stubs.on(GetUser.self, where: { $0.login != "ada" }) { _ in .passThrough(to: HTTPClient.defaultTransport) }
@@ -116,13 +116,12 @@ public struct StubAnswer<Template: RequestTemplate>: Sendable {
         StubAnswer { input in try await loader.load(input.forwarded) }
     }
 
-    /// Returns a value after a delay, which is measured on the ``StubLoader``'s clock. The request's time limits apply.
+    /// Returns a value after a delay on the clock of the ``StubLoader``. The time limits of the request apply.
     public static func delayed(_ delay: Duration, _ value: Template.Response) -> StubAnswer {
         delayed(delay, .value(value))
     }
 
-    /// Returns another answer after a delay, which is measured on the ``StubLoader``'s clock. The request's time limits
-    /// apply.
+    /// Returns an answer after a delay on the clock of the ``StubLoader``. The time limits of the request apply.
     public static func delayed(_ delay: Duration, _ answer: StubAnswer) -> StubAnswer {
         StubAnswer { input in
             try await input.clock.pause(for: delay)
@@ -136,7 +135,7 @@ extension StubAnswer {
     ///
     /// - Parameters:
     ///   - pieces: the pieces, in order.
-    ///   - interval: the time before each piece, on the ``StubLoader``'s clock. Default: zero.
+    ///   - interval: the time before each piece, on the clock of the ``StubLoader``. Default: zero.
     ///   - status: the status. Default: 200.
     ///   - headers: the headers. Default: empty.
     public static func stream(
@@ -153,17 +152,17 @@ extension StubAnswer {
     ///
     /// - Parameters:
     ///   - events: the events, in order.
-    ///   - interval: the time before each event, on the ``StubLoader``'s clock. Default: zero.
+    ///   - interval: the time before each event, on the clock of the ``StubLoader``. Default: zero.
     public static func events(_ events: [ServerSentEvent], every interval: Duration = .zero) -> StubAnswer {
         stream(
             events.map { Data($0.eventStreamText.utf8) }, every: interval,
             headers: [.contentType: "text/event-stream"])
     }
 
-    /// Returns one page: the one with the template's page number.
+    /// Returns one of several pages: the one with the page number of the template.
     ///
-    /// If a page follows, the response has a `Link` with `rel="next"` (RFC 8288). Its target is the request's URL with
-    /// the next page number as its `page` parameter. Pagination by number and by link therefore works without further
+    /// If a page follows, the response has a `Link` with `rel="next"` (RFC 8288). Its target is the request URL, with
+    /// the next page number as the parameter `page`. Pagination by number and by link therefore works without further
     /// headers. For pagination by cursor, the values must contain the cursor.
     ///
     /// - Parameter pages: the values, beginning with the first page. For a number after the last page, the response is
@@ -204,16 +203,16 @@ extension StubInput {
     }
 }
 
-/// Encodes a stub's value, so that the client's decoder reads it back.
+/// Encodes the value of a stub, so that the client can decode it.
 enum StubEncoding {
-    /// A value's bytes and their media type.
+    /// The bytes of a value, and their media type.
     typealias Encoded = (body: Data, mediaType: String?)
 
     /// Encodes a value.
     ///
     /// - Parameters:
     ///   - value: an encodable value, `Data`, `String`, `Void`, or an optional with one of these.
-    ///   - input: the request. Its decoder determines the format if the loader has no encoder.
+    ///   - input: the request. If the loader has no encoder, the decoder of this request determines the format.
     static func encode(_ value: Any, for input: StubInput) throws -> Encoded {
         switch value {
         case is Void: return (Data(), nil)
@@ -248,9 +247,10 @@ enum StubEncoding {
 }
 
 extension JSONEncoder {
-    /// Creates an encoder with a decoder's strategies, reversed. A custom strategy for dates or data has no
-    /// counterpart, so encoding a value that needs it throws an error. With a custom strategy for keys, keys are
-    /// encoded unchanged.
+    /// Creates an encoder with the strategies of a decoder, reversed.
+    ///
+    /// A custom strategy for dates or data can't be reversed, so encoding a value that needs it throws an error. If the
+    /// decoder has a custom strategy for keys, keys are encoded unchanged.
     convenience init(matching decoder: JSONDecoder) {
         self.init()
         outputFormatting = [.sortedKeys]

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 import Letterhead
 
-/// A loader's stubs, their call counts, and the record.
+/// The stubs of a loader, with the number of their calls and a record of all requests.
 ///
 /// This type is a class because tests read it while requests change it.
 final class StubBoard: Sendable {
-    /// What a search for a stub has found.
+    /// The result of searching a stub for a request.
     struct Claim {
-        /// The record's number.
+        /// The number of the request in the record.
         let number: Int
-        /// The stub and its earlier calls, or nil if no stub responds.
+        /// The stub and how many calls it had before, or nil if no stub responds.
         let found: (stub: Stub, turn: Int)?
         /// Whether a stub that matches the request allows no calls.
         let isForbidden: Bool
@@ -18,14 +18,14 @@ final class StubBoard: Sendable {
     private struct Entry {
         let stub: Stub
         var count = 0
-        /// The routes that the stub has answered, if it is meant for one route.
+        /// The different routes of the requests that this stub has answered. Empty if it's meant for several routes.
         var routes: [String] = []
     }
 
     private struct State {
-        /// All stubs. An entry keeps its index.
+        /// All stubs, including overridden ones. The index of a stub never changes.
         var entries: [Entry] = []
-        /// The stubs' indices in the order that requests try them, without overridden stubs.
+        /// The indices of the stubs in the order in which requests try them, without overridden stubs.
         var order: [Int] = []
 
         var current: [(index: Int, entry: Entry)] { order.map { ($0, entries[$0]) } }
@@ -37,8 +37,10 @@ final class StubBoard: Sendable {
 
     var records: [StubRecord] { state.value.records }
 
-    /// Adds a stub after all others, or where the first stub with the same subject is. Without such a stub, a stub that
-    /// overrides others comes first.
+    /// Adds a stub after all others.
+    ///
+    /// A stub that overrides replaces all stubs with the same subject, at the position of the first one. If there are
+    /// none, it comes before all others.
     func add(_ stub: Stub, isOverride: Bool) {
         state.change { state in
             state.entries.append(Entry(stub: stub))
@@ -53,7 +55,7 @@ final class StubBoard: Sendable {
 
     /// Records a request, and chooses the first stub that matches it and has calls left.
     ///
-    /// Conditions are test code, so they run outside the lock.
+    /// Conditions are test code, so they run outside of the lock.
     func claim(_ input: StubInput, at time: Duration) -> Claim {
         var found: (stub: Stub, turn: Int)?
         var isForbidden = false
@@ -69,7 +71,7 @@ final class StubBoard: Sendable {
         return Claim(number: number, found: found, isForbidden: isForbidden)
     }
 
-    /// Stores a call's result. A streamed body stays with the caller.
+    /// Stores the result of a call. The record doesn't contain a streamed body, because the caller reads it.
     func finish(_ number: Int, _ result: Result<HTTPResponse, HTTPError>) {
         state.change { state in
             switch result {
@@ -81,7 +83,7 @@ final class StubBoard: Sendable {
         }
     }
 
-    /// Notes a request that no stub answers. Returns the reason.
+    /// Stores the reason why no stub answers a request, and returns it.
     func refuse(_ input: StubInput) -> String {
         let reason = reason(input)
         state.change { $0.refused.append(reason) }
@@ -100,8 +102,10 @@ final class StubBoard: Sendable {
         guard await state.value(where: { _ in isFulfilled() }) != nil else { throw CancellationError() }
     }
 
-    /// Counts a stub's call. Returns how many calls came before, or nil if the stub has no calls left, was overridden
-    /// in the meantime, or has a scenario in another state.
+    /// Counts a call, and returns how many calls the stub had before.
+    ///
+    /// Returns nil if the stub has no calls left, was overridden in the meantime, or requires a state that its scenario
+    /// has left.
     private func take(_ index: Int, _ stub: Stub) -> Int? {
         let turn = state.change { state -> Int? in
             guard state.entries[index].count < stub.times.most, state.order.contains(index) else { return nil }
@@ -128,7 +132,7 @@ final class StubBoard: Sendable {
         }
     }
 
-    /// Describes a request that no stub answers, with the nearest stub and its differences.
+    /// Describes a request that no stub answers. The text names the nearest stub and the differences.
     private func reason(_ input: StubInput) -> String {
         let candidates = state.value.current.map { _, entry in
             (stub: entry.stub, differences: entry.stub.differences(from: input, count: entry.count))

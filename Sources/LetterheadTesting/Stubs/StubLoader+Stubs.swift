@@ -2,15 +2,16 @@
 public import Letterhead
 import Synchronization
 
-// The compiler reports a mistake in a closure where it is only if it can rule out the other functions with the same
-// name. Functions with closures that return values are therefore disfavored, and functions that take a template have
-// more generic parameters than they need, so that a type doesn't seem to be a template without a conformance.
+// If an argument is wrong, the compiler should report the mistake where it is in the closure. It can do so only if it
+// can exclude the other functions with the same name. Functions with closures that return values are therefore
+// disfavored. Functions that take a template have more generic parameters than they need. Without these, the compiler
+// would take a type for a template that lacks its conformance.
 
 extension StubLoader {
     /// The answer to a request that matches a ``StubRoute``.
     public typealias RouteAnswer = StubAnswer<AnyTemplate<HTTPResponse>>
 
-    /// Adds a stub that responds to an endpoint with `Response` values.
+    /// Adds a stub that responds to an endpoint with values of the type `Response`.
     ///
     /// ```swift
     /// stubs.on(GetUser.self) { template in User(login: template.login) }
@@ -18,11 +19,12 @@ extension StubLoader {
     /// ```
     ///
     /// - Parameters:
-    ///   - type: the endpoint's type. Decorators around it don't matter.
+    ///   - type: the type of the endpoint. Decorated templates match, too.
     ///   - times: how often it must be called. Default: at least once.
     ///   - condition: restricts the stub to some templates. Default: nil (all templates).
     ///   - state: the scenario state that the stub requires. Default: nil (always).
-    ///   - answer: returns the value. An error that it throws fails the request like a transport's error.
+    ///   - answer: returns the value. If it throws an error, the request fails with this error, as with an error from a
+    ///     transport.
     @_disfavoredOverload
     @discardableResult
     public func on<Template: RequestTemplate>(
@@ -33,18 +35,20 @@ extension StubLoader {
         add(Stub(of: type, times, where: condition, state) { template, _ in .value(try await answer(template)) })
     }
 
-    /// Adds a stub that responds to an endpoint with any ``StubAnswer``: a status, a failure, an error, a delay.
+    /// Adds a stub that responds to an endpoint with a ``StubAnswer``, such as a status, a failure, an error or a
+    /// delay.
     ///
     /// ```swift
     /// stubs.on(DeleteUser.self, times: 1) { _ in .status(.noContent) }
     /// ```
     ///
     /// - Parameters:
-    ///   - type: the endpoint's type. Decorators around it don't matter.
+    ///   - type: the type of the endpoint. Decorated templates match, too.
     ///   - times: how often it must be called. Default: at least once.
     ///   - condition: restricts the stub to some templates. Default: nil (all templates).
     ///   - state: the scenario state that the stub requires. Default: nil (always).
-    ///   - answer: returns the answer. An error that it throws fails the request like a transport's error.
+    ///   - answer: returns the answer. If it throws an error, the request fails with this error, as with an error from
+    ///     a transport.
     @discardableResult
     public func on<Template: RequestTemplate>(
         _ type: Template.Type, times: StubTimes = .atLeastOnce,
@@ -54,7 +58,7 @@ extension StubLoader {
         add(Stub(of: type, times, where: condition, state) { template, _ in try await answer(template) })
     }
 
-    /// Adds a stub that responds to an endpoint's calls with one answer after the other. It expects exactly one call
+    /// Adds a stub that responds to calls of an endpoint with one answer after the other. It expects exactly one call
     /// for each answer.
     ///
     /// ```swift
@@ -67,24 +71,27 @@ extension StubLoader {
         add(Stub(of: type, .exactly(1 + more.count), nil, inOrder([first] + more)))
     }
 
-    /// Adds a stub that responds to one endpoint with a `Response` value. Use it for endpoints that share a type, such
-    /// as `Get<User>`, or for a single call's values.
+    /// Adds a stub that responds to one endpoint with a value of the type `Response`. The endpoint is declared by a
+    /// template.
+    ///
+    /// Use it for endpoints that share a type, such as `Get<User>`, or to return a different value for a single call.
     ///
     /// ```swift
     /// stubs.on(.user("ada")) { _ in ada }
     /// stubs.on(GetUser(login: "grace"), times: 1) { _ in grace }
     /// ```
     ///
-    /// The stub matches requests with the same method, path, query and body as the template's request. It ignores
-    /// headers, settings, and decorators around the sent template, but not the decorators around its own: with
-    /// `.user("ada").query("full", true)`, it matches only requests with this query item. A template that can't build
-    /// its request matches nothing, and ``verify()`` reports it.
+    /// The stub matches requests with the same method, path, query and body as the request of the template. It ignores
+    /// headers, settings and decorators of the template that was sent. Decorators of the template that you pass count:
+    /// with `.user("ada").query("full", true)`, the stub matches only requests with this query item. If the template
+    /// can't build its request, the stub matches nothing, and ``verify()`` reports it.
     ///
     /// - Parameters:
     ///   - template: the template.
     ///   - times: how often it must be called. Default: at least once.
     ///   - state: the scenario state that the stub requires. Default: nil (always).
-    ///   - answer: returns the value. An error that it throws fails the request like a transport's error.
+    ///   - answer: returns the value. If it throws an error, the request fails with this error, as with an error from a
+    ///     transport.
     @_disfavoredOverload
     @discardableResult
     public func on<Template: RequestTemplate, Response, Failure>(
@@ -94,8 +101,11 @@ extension StubLoader {
         add(Stub(of: template, times, state) { template, _ in .value(try await answer(template)) })
     }
 
-    /// Adds a stub that responds to one endpoint with any ``StubAnswer``: `stubs.on(.user("ada")) { _ in
-    /// .status(.notFound) }`. It matches like a stub that returns a value.
+    /// Adds a stub that responds to one endpoint with a ``StubAnswer``. It matches like a stub that returns a value.
+    ///
+    /// ```swift
+    /// stubs.on(.user("ada")) { _ in .status(.notFound) }
+    /// ```
     @discardableResult
     public func on<Template: RequestTemplate, Response, Failure>(
         _ template: Template, times: StubTimes = .atLeastOnce, during state: StubState? = nil,
@@ -104,7 +114,7 @@ extension StubLoader {
         add(Stub(of: template, times, state) { template, _ in try await answer(template) })
     }
 
-    /// Adds a stub that responds to one endpoint's calls with one answer after the other. It expects exactly one call
+    /// Adds a stub that responds to calls of one endpoint with one answer after the other. It expects exactly one call
     /// for each answer.
     @discardableResult
     public func on<Template: RequestTemplate>(
@@ -123,7 +133,8 @@ extension StubLoader {
     ///   - route: the route.
     ///   - times: how often it must be called. Default: at least once.
     ///   - state: the scenario state that the stub requires. Default: nil (always).
-    ///   - answer: returns the answer. An error that it throws fails the request like a transport's error.
+    ///   - answer: returns the answer. If it throws an error, the request fails with this error, as with an error from
+    ///     a transport.
     @discardableResult
     public func on(
         _ route: StubRoute, times: StubTimes = .atLeastOnce, during state: StubState? = nil,
@@ -132,8 +143,8 @@ extension StubLoader {
         add(Stub(of: route, times, state) { call, _ in try await answer(call) })
     }
 
-    /// Adds a stub that responds to requests that match a route with one answer after the other. It expects exactly one
-    /// call for each answer.
+    /// Adds a stub that responds to requests for a route with one answer after the other. It expects exactly one call
+    /// for each answer.
     @discardableResult
     public func on(_ route: StubRoute, inOrder first: RouteAnswer, _ more: RouteAnswer...) -> StubLoader {
         add(Stub(of: route, .exactly(1 + more.count), nil, inOrder([first] + more)))
@@ -152,34 +163,35 @@ private func inOrder<Call, Template>(
     { _, turn in answers[min(turn, answers.count - 1)] }
 }
 
-/// How many calls a stub expects and answers.
+/// How many calls a stub expects, and how many it answers.
 ///
 /// ```swift
 /// stubs.on(DeleteUser.self, times: 1) { _ in .status(.noContent) }
 /// stubs.on(GetUser.self, times: .any) { User(login: $0.login) }
 /// ```
 ///
-/// After the maximum, the stub doesn't answer any more. Below the minimum, ``StubLoader/verify()`` throws an error.
+/// After the maximum number of calls, the stub doesn't answer any more. If there were fewer calls than the minimum,
+/// ``StubLoader/verify()`` throws an error.
 public struct StubTimes: Sendable, Hashable, ExpressibleByIntegerLiteral, CustomStringConvertible {
     let least: Int
     let most: Int
 
     private init(_ least: Int, _ most: Int) { (self.least, self.most) = (max(0, least), max(0, most)) }
 
-    /// Any number, including none.
+    /// Any number of calls, including no call.
     public static let any = StubTimes(0, .max)
     /// One call or more. This is the default.
     public static let atLeastOnce = StubTimes(1, .max)
     /// No call. A matching request is an error, even if a stub that was added later would answer it.
     public static let never = StubTimes(0, 0)
 
-    /// Exactly `count` calls. A negative number counts as zero.
+    /// A number of calls. A negative number counts as zero.
     public static func exactly(_ count: Int) -> StubTimes { StubTimes(count, count) }
 
-    /// As few calls as the range's lower bound, and as many as its upper bound.
+    /// A number of calls in a range.
     public static func between(_ range: ClosedRange<Int>) -> StubTimes { StubTimes(range.lowerBound, range.upperBound) }
 
-    /// Creates an exact number.
+    /// Creates an exact number of calls, as in `times: 1`.
     public init(integerLiteral value: Int) { self.init(value, value) }
 
     /// The text for error messages: `once`, `2 times`, `at least once`.
@@ -197,7 +209,7 @@ public struct StubTimes: Sendable, Hashable, ExpressibleByIntegerLiteral, Custom
     }
 }
 
-/// A state that several stubs share, to imitate a server that responds by what happened before.
+/// A state that several stubs share, to imitate a server that responds depending on what happened before.
 ///
 /// ```swift
 /// let cart = StubScenario("cart", initial: "empty")
@@ -207,11 +219,11 @@ public struct StubTimes: Sendable, Hashable, ExpressibleByIntegerLiteral, Custom
 /// ```
 ///
 /// A stub applies only while the scenario is in the state that the stub requires. The scenario changes its state before
-/// the stub's closure runs, so two concurrent requests can't use the same transition.
+/// the closure of the stub runs, so two concurrent requests can't use the same transition.
 public final class StubScenario: Sendable {
     // This type is a class because several stubs share one state.
 
-    /// The scenario's name, for errors.
+    /// The name of the scenario, for errors.
     public let name: String
     fileprivate let current: Mutex<String>
 
@@ -225,17 +237,17 @@ public final class StubScenario: Sendable {
         current = Mutex(initial)
     }
 
-    /// The current state. A test may set it.
+    /// The current state. A test can set it.
     public var state: String {
         get { current.withLock { $0 } }
         set { current.withLock { $0 = newValue } }
     }
 
-    /// Returns a stub's condition: the state that it requires, and the state that it moves the scenario to.
+    /// Returns a condition for a stub: the state that it requires, and the state that it moves the scenario to.
     ///
     /// - Parameters:
     ///   - required: the state that the stub requires.
-    ///   - next: the new state, which is set before the stub's closure runs. Default: nil (the state doesn't change).
+    ///   - next: the new state. It's set before the closure of the stub runs. Default: nil (the state doesn't change).
     public func state(_ required: String, movesTo next: String? = nil) -> StubState {
         StubState(scenario: self, required: required, next: next)
     }
@@ -254,7 +266,7 @@ public struct StubState: Sendable {
         return "the scenario \(scenario.name) is in state \"\(state)\", not \"\(required)\""
     }
 
-    /// Makes the transition. Returns false if the scenario has left the required state.
+    /// Moves the scenario to the next state. Returns false if it has left the required state.
     func enter() -> Bool {
         scenario.current.withLock { state in
             guard state == required else { return false }

@@ -15,19 +15,30 @@ public import Letterhead
 /// try stubs.verify()
 /// ```
 ///
-/// **Stubs.** The closure receives the template that was sent, without its decorators. It returns a value of the
-/// endpoint's `Response`, or a ``StubAnswer``. The value is encoded, and the client decodes it. A stub for a value,
-/// such as `.user("ada")`, matches one endpoint when several share a type, and a ``StubRoute`` matches requests by
-/// method, path, query, headers and body. The first stub that matches and has calls left responds. After a redirect,
-/// the new request no longer belongs to the endpoint, so only routes match it.
+/// ``verify()`` throws an error if a request had no stub, or a stub was not called as often as expected.
 ///
-/// **Strictness.** A request that no stub answers fails with `.unexpectedRequest`. The error names the nearest stub and
-/// the differences. ``verify()`` throws an error for such requests, even if the code under test ignored the error, and
-/// for stubs that weren't called as often as expected. Pass `times: .any` for an optional stub. Use
-/// `StubLoader(otherwise: loader)` to pass all other requests to another loader.
+/// ## Stubs
 ///
-/// **Time.** The loader enforces a request's `timeout`, `deadline` and `idleTimeout`, and measures them on its clock.
-/// With a ``TestClock``, a test with a slow response takes no real time.
+/// The closure of a stub receives the template that was sent, without its decorators. It returns a value of the
+/// endpoint type `Response`, or a ``StubAnswer``. The value is encoded, and the client decodes it.
+///
+/// - A stub for a type, such as `GetUser.self`, matches all requests for this endpoint.
+/// - A stub for a value, such as `.user("ada")`, matches one endpoint when several share a type.
+/// - A stub for a ``StubRoute`` matches requests by method, path, query, headers and body. After a redirect, the new
+///   request doesn't belong to the endpoint any more, so only routes match it.
+///
+/// If several stubs match, the first one that has calls left responds.
+///
+/// ## Requests without a stub
+///
+/// Such a request fails with `.unexpectedRequest`. The error names the nearest stub and the differences. ``verify()``
+/// throws an error even if the code under test ignored that error. Pass `times: .any` for a stub that needn't be
+/// called. To pass all other requests to a different loader, use `StubLoader(otherwise: loader)`.
+///
+/// ## Time
+///
+/// The loader enforces the `timeout`, `deadline` and `idleTimeout` of a request, and measures them on its clock. With a
+/// ``TestClock``, a test with a slow response takes no real time.
 public final class StubLoader: HTTPLoader {
     // This type is a class because all references share the stubs and the record.
 
@@ -41,8 +52,8 @@ public final class StubLoader: HTTPLoader {
     /// Creates a loader without stubs.
     ///
     /// - Parameters:
-    ///   - clock: measures delays and the requests' time limits. Default: the continuous clock.
-    ///   - encoder: encodes the stubs' values. Default: nil (the client decoder's counterpart).
+    ///   - clock: measures delays and the time limits of requests. Default: the continuous clock.
+    ///   - encoder: encodes the values of stubs. Default: nil (the counterpart of the decoder in the client).
     ///   - otherwise: responds to requests that no stub answers. Default: nil (such a request is an error).
     public init(
         clock: any Clock<Duration> = ContinuousClock(), encoder: (any HTTPBodyEncoder)? = nil,
@@ -58,23 +69,25 @@ public final class StubLoader: HTTPLoader {
         (encoder, otherwise) = (other.encoder, other.otherwise)
     }
 
-    /// The same loader, except that a stub that you add to it replaces earlier ones. Use it in a test that needs
-    /// another response than the stubs that all tests share.
+    /// The same loader, except that a stub that you add to it replaces earlier ones. Use it if one test needs a
+    /// different response than the stubs that all tests share.
     ///
     /// ```swift
     /// stubs.on(GetUser.self, times: .any) { template in User(login: template.login) }   // for all tests
     /// stubs.overriding.on(GetUser.self) { _ in .status(.notFound) }                     // for this test
     /// ```
     ///
-    /// The new stub replaces all earlier stubs with the same type, even if their conditions differ. They respond to no
-    /// further request, and ``verify()`` ignores them. The new stub takes the first one's place, or comes before all
-    /// others. Recorded calls stay. A stub for a template or a route replaces stubs for an equal template or route.
-    /// Templates are equal if their requests have the same method, path, query and body.
+    /// - The new stub replaces all earlier stubs for the same type, even if their conditions differ. A stub for a
+    ///   template or a route replaces stubs for an equal template or route. Templates are equal if their requests have
+    ///   the same method, path, query and body.
+    /// - It takes the position of the first stub that it replaces. If it replaces none, it comes before all others.
+    /// - Replaced stubs respond to no further request, and ``verify()`` ignores them. Recorded calls stay.
     public var overriding: StubLoader { StubLoader(overriding: self) }
 
     /// Responds with the first matching stub that has calls left.
     ///
-    /// - Throws: `.unexpectedRequest` if no stub responds, `.timedOut` if a time limit passes, or the stub's error.
+    /// - Throws: `.unexpectedRequest` if no stub responds, `.timedOut` if a time limit passes, or the error of the
+    ///   stub.
     public func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         try exchange.check(request)
         let input = StubInput(
@@ -99,10 +112,10 @@ public final class StubLoader: HTTPLoader {
             .unexpectedRequest, request: input.request, message: board.refuse(input), mayHaveBeenSent: false)
     }
 
-    /// Resets the loader for other requests, if there is one. Keeps stubs and calls.
+    /// Resets the loader that receives other requests, if there is one. Stubs and calls stay.
     public func reset() async { await otherwise?.reset() }
 
-    /// Returns a body's bytes if it is in memory or can be sent only once.
+    /// Returns the bytes of a body if it's in memory or can be read only once.
     private static func body(of request: HTTPRequest) async throws(HTTPError) -> Data? {
         let chunks = try request.framedBody()
         if let data = chunks.data { return data }
@@ -112,8 +125,9 @@ public final class StubLoader: HTTPLoader {
 }
 
 extension StubLoader {
-    /// The running test's stub loader, or nil if the test has no scope, or if the scope's mock has another type. See
-    /// ``ScopedLoader``.
+    /// The stub loader of the running test. See ``ScopedLoader``.
+    ///
+    /// It's nil if the test has no scope, or if the mock of the scope has a different type.
     public static var current: StubLoader? { ScopedLoader.current as? StubLoader }
 }
 
@@ -126,7 +140,7 @@ extension StubLoader {
         board.records.map { $0.call($0.input.request.template.map { $0.root }) }
     }
 
-    /// An endpoint's calls, in order.
+    /// Returns the calls of an endpoint, in order.
     ///
     /// ```swift
     /// #expect(stubs.calls(of: GetUser.self).count == 2)
@@ -136,7 +150,8 @@ extension StubLoader {
         board.records.compactMap { record in record.input.template(as: type).map { record.call($0) } }
     }
 
-    /// One endpoint's calls: those with the same method, path, query and body as a template's request.
+    /// Returns the calls of one endpoint, in order. They have the same method, path, query and body as the request of a
+    /// template.
     ///
     /// ```swift
     /// #expect(stubs.calls(of: .user("ada")).count == 1)
@@ -148,12 +163,12 @@ extension StubLoader {
         }
     }
 
-    /// The requests that a route's stubs answered, in order.
+    /// Returns the requests that the stubs for a route have answered, in order.
     public func calls(of route: StubRoute) -> [StubCall<(any RequestTemplate)?>] {
         board.records.filter { $0.subject == .route(route) }.map { $0.call($0.input.request.template.map { $0.root }) }
     }
 
-    /// Waits until an endpoint has `count` calls, and returns its calls.
+    /// Waits until an endpoint has `count` calls, and returns them.
     ///
     /// ```swift
     /// let task = Task { try await model.refresh() }
@@ -164,7 +179,7 @@ extension StubLoader {
     ///
     /// - Parameters:
     ///   - count: how many calls to wait for. Default: 1.
-    ///   - type: the endpoint's type.
+    ///   - type: the type of the endpoint.
     /// - Throws: `CancellationError` if the calling task is cancelled.
     @discardableResult
     public func waitForCalls<Template: RequestTemplate>(
@@ -177,8 +192,8 @@ extension StubLoader {
     /// Throws an error if a stub was called less often than expected, or if there was a request that no stub answered.
     ///
     /// A stub for a type such as `Get<User>` answers every endpoint with that type. If it has no `where:` and has
-    /// answered requests with different routes, this is an error as well, because a test wouldn't notice that it
-    /// received another endpoint's response.
+    /// answered requests with different routes, this is an error as well: the test would not notice that it received a
+    /// response for a different endpoint.
     ///
     /// - Throws: ``StubViolations``, which describes each violation.
     public func verify() throws(StubViolations) {
@@ -189,7 +204,7 @@ extension StubLoader {
 
 /// The missing calls and unexpected requests that ``StubLoader/verify()`` has found.
 public struct StubViolations: Error, Sendable, CustomStringConvertible {
-    /// One sentence for each violation: first the stubs in order, then the requests.
+    /// One sentence for each violation. Violations of stubs come first, in the order of the stubs.
     public let violations: [String]
 
     /// One line for each violation.
@@ -212,28 +227,28 @@ public struct StubCall<Template: Sendable>: Sendable {
     public let template: Template
     /// The sent request, after all links have changed it.
     public var request: HTTPRequest { input.request }
-    /// The call's position among all the loader's calls, starting at 1. Use it to check which endpoint was called
-    /// first.
+    /// The position of the call among all calls that the loader has received, starting at 1. Use it to check which
+    /// endpoint was called first.
     public let number: Int
-    /// When the call arrived on the loader's clock, counted from the loader's creation.
+    /// When the call arrived, on the clock of the loader. The time begins with zero when the loader is created.
     public let time: Duration
-    /// The response. It is nil while the call is in progress, and after an error. It doesn't contain a streamed body.
+    /// The response. It's nil while the call is in progress, and after an error. It doesn't contain a streamed body.
     public let response: HTTPResponse?
-    /// The call's error. It is nil while the call is in progress, and after a response.
+    /// The error of the call. It's nil while the call is in progress, and after a response.
     public let error: HTTPError?
     let input: StubInput
 
-    /// Returns the request body's bytes. A body that can be sent only once is read when the call arrives.
+    /// Returns the bytes of the request body. A body that can be read only once is read when the call arrives.
     ///
-    /// - Throws: the body's error.
+    /// - Throws: an error from reading the body.
     public func body() async throws -> Data { try await input.allBytes() }
 
     /// Returns the decoded request body.
     ///
     /// - Parameters:
-    ///   - type: the value's type.
+    ///   - type: the type of the value.
     ///   - decoder: the decoder. Default: a plain `JSONDecoder`.
-    /// - Throws: the body's or the decoder's error.
+    /// - Throws: an error from reading or decoding the body.
     public func body<Value: Decodable>(
         as type: Value.Type, decoder: any HTTPBodyDecoder = JSONDecoder()
     ) async throws -> Value {
@@ -242,7 +257,7 @@ public struct StubCall<Template: Sendable>: Sendable {
 }
 
 extension BodyChunks {
-    /// Returns all bytes.
+    /// Returns the bytes of all chunks.
     func allBytes() async throws -> Data {
         if let data { return data }
         var bytes = Data()
@@ -256,7 +271,7 @@ struct StubRecord: Sendable {
     let input: StubInput
     let number: Int
     let time: Duration
-    /// What the answering stub was declared for, or nil if no stub answered.
+    /// What the stub that answered was declared for, or nil if no stub answered.
     let subject: Stub.Subject?
     var response: HTTPResponse?
     var error: HTTPError?

@@ -2,17 +2,20 @@
 public import LetterheadFoundation
 public import Letterhead
 
-/// Conditions for a stub without an endpoint type: a method, a path, parts from the query, the headers and the JSON
-/// body, and closures.
+/// Conditions for a stub without an endpoint type: a method, a path, parts of the query, the headers and the JSON body,
+/// and closures.
 ///
 /// ```swift
 /// stubs.on(.get("/users/{login}")) { call in .json(User(login: call["login"])) }
 /// stubs.on(.post("/users").query("notify", "yes").body(containing: ["login": "ada"])) { _ in .status(.created) }
 /// ```
 ///
-/// A path is compared segment by segment, after percent decoding. `{name}` matches one segment and captures it, `*`
-/// matches one segment, and `**` at the end matches all remaining segments. What the route doesn't specify can have any
-/// value.
+/// A path is compared segment by segment, after percent decoding. Anything that the route doesn't specify can have any
+/// value. In a pattern:
+///
+/// - `{name}` matches one segment and captures it.
+/// - `*` matches one segment.
+/// - `**` at the end matches all remaining segments.
 public struct StubRoute: Sendable, Hashable, CustomStringConvertible {
     private var method: HTTPMethod?
     package let pattern: String
@@ -22,7 +25,7 @@ public struct StubRoute: Sendable, Hashable, CustomStringConvertible {
     private var json: JSONValue?
     private var conditions: [Condition] = []
 
-    /// A closure from the test, with a description. Conditions are compared by their descriptions.
+    /// A closure from the test, with a description. Two conditions are equal if their descriptions are.
     private struct Condition: Sendable, Hashable {
         let description: String
         let holds: @Sendable (HTTPRequest) -> Bool
@@ -36,7 +39,7 @@ public struct StubRoute: Sendable, Hashable, CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - method: the method, or nil for any method.
-    ///   - path: the path's pattern.
+    ///   - path: the pattern for the path.
     public init(_ method: HTTPMethod?, _ path: String) { (self.method, pattern) = (method, path) }
 
     /// Matches GET requests with a path.
@@ -49,13 +52,15 @@ public struct StubRoute: Sendable, Hashable, CustomStringConvertible {
     public static func patch(_ path: String) -> StubRoute { StubRoute(.patch, path) }
     /// Matches DELETE requests with a path.
     public static func delete(_ path: String) -> StubRoute { StubRoute(.delete, path) }
-    /// Matches requests with any method. Default path: `**`, which matches every request.
+    /// Matches requests with any method.
+    ///
+    /// - Parameter path: the pattern for the path. Default: `**`, which matches every request.
     public static func any(_ path: String = "**") -> StubRoute { StubRoute(nil, path) }
 
     /// Returns the route, restricted to a host. Case is ignored.
     public func host(_ host: String) -> StubRoute { with { $0.host = ASCII.lowercased(host) } }
 
-    /// Returns the route, restricted to requests with a query item. The value nil matches an item without a value.
+    /// Returns the route, restricted to requests with a query item. Pass nil for an item without a value.
     public func query(_ name: String, _ value: String?) -> StubRoute {
         with { $0.items.append(QueryParameters.Item(name, value)) }
     }
@@ -67,8 +72,8 @@ public struct StubRoute: Sendable, Hashable, CustomStringConvertible {
 
     /// Returns the route, restricted to requests with a JSON body that contains a value.
     ///
-    /// An object contains another object if it has all its members, and maybe more. Arrays must have equally many
-    /// elements. Numbers are compared by value.
+    /// An object contains a smaller object if it has all of its members. Arrays must have the same number of elements.
+    /// Numbers are compared by value.
     public func body(containing json: JSONValue) -> StubRoute { with { $0.json = json } }
 
     /// Returns the route, restricted to requests that fulfill your condition.
@@ -82,9 +87,9 @@ public struct StubRoute: Sendable, Hashable, CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - description: names the condition in errors. Default: nil (the file and the line name it).
-    ///   - fileID: names the condition without a description. Default: the calling file.
-    ///   - line: names the condition without a description. Default: the calling line.
-    ///   - condition: checks each request that is compared with the route, possibly more than once.
+    ///   - fileID: names a condition without a description. Default: the calling file.
+    ///   - line: names a condition without a description. Default: the calling line.
+    ///   - condition: returns whether a request matches. It can be called more than once for a request.
     public func matching(
         _ description: String? = nil, fileID: String = #fileID, line: Int = #line,
         _ condition: @escaping @Sendable (HTTPRequest) -> Bool
@@ -104,7 +109,7 @@ public struct StubRoute: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension StubRoute {
-    /// Returns the captured segments by name, or nil if the path doesn't match.
+    /// Returns the captured segments of a path by name, or nil if the path doesn't match.
     func captures(in path: String) -> [String: String]? {
         var segments = Self.segments(of: path)[...]
         var captured: [String: String] = [:]
@@ -177,9 +182,9 @@ public struct StubRequest: Sendable {
     /// Returns the decoded request body.
     ///
     /// - Parameters:
-    ///   - type: the value's type.
+    ///   - type: the type of the value.
     ///   - decoder: the decoder. Default: a plain `JSONDecoder`.
-    /// - Throws: the body's or the decoder's error.
+    /// - Throws: an error from reading or decoding the body.
     public func body<Value: Decodable>(
         as type: Value.Type, decoder: any HTTPBodyDecoder = JSONDecoder()
     ) async throws -> Value {
@@ -187,9 +192,10 @@ public struct StubRequest: Sendable {
     }
 }
 
-/// Compares a JSON value with a larger one.
+/// Compares a JSON value with a value that may contain more.
 enum JSONSubset {
-    /// Returns the path to the first value in `part` that `whole` doesn't contain, or nil if `whole` contains all.
+    /// Returns the path of the first value in `part` that `whole` doesn't contain, or nil if `whole` contains all
+    /// values.
     static func difference(_ part: JSONValue, in whole: JSONValue, at path: String = "$") -> String? {
         switch (part, whole) {
         case (.object(let members), .object(let others)):
