@@ -26,19 +26,19 @@ extension MockServer {
         let content: Content
         var faults: [Fault] = []
         var isEarly = false
-        /// The request's condition, or nil for any request.
+        /// The condition that a request must fulfill, or nil for any request.
         var fits: (@Sendable (Request) -> Bool)?
 
-        /// The response from the server's closure. Use it to add a fault to that response.
+        /// The response from the closure of the server. Use it to add a fault to that response.
         public static let closure = Answer(content: .closure)
 
-        /// A response.
+        /// A given response.
         public static func response(_ response: Response) -> Answer { Answer(content: .response(response)) }
 
         /// Sends bytes unchanged. They need not be valid HTTP.
         ///
         /// - Parameters:
-        ///   - bytes: the bytes. A fault at ``Moment/responseBody`` occurs halfway.
+        ///   - bytes: the bytes. A fault at ``Moment/responseBody`` occurs when half of them are sent.
         ///   - effect: the effect after the last byte, or nil to keep the connection open for the next request.
         ///     Default: ``Effect/halfClose``.
         public static func raw(_ bytes: Data, then effect: Effect? = .halfClose) -> Answer {
@@ -46,26 +46,27 @@ extension MockServer {
             return effect.map { answer.fault($0, at: .responseEnd) } ?? answer
         }
 
-        /// Sends a string's UTF-8 bytes unchanged. See the overload that takes `Data`.
+        /// Sends a string as UTF-8, unchanged. See the overload that takes `Data`.
         public static func raw(_ text: String, then effect: Effect? = .halfClose) -> Answer {
             raw(Data(text.utf8), then: effect)
         }
 
-        /// Returns the same answer with a fault. Several faults at one moment occur in call order.
+        /// Returns the same answer with a fault. If several faults have the same moment, they occur in the order of the
+        /// calls.
         public func fault(_ effect: Effect, at moment: Moment) -> Answer {
             with { $0.faults.append(Fault(effect: effect, moment: moment)) }
         }
 
-        /// Returns the same answer, but the server sends it as soon as it has read the request's head. Some servers
-        /// respond this early to refuse an upload.
+        /// Returns the same answer, but the server sends it as soon as it has read the request head.
         ///
-        /// If the client waits for `100 Continue`, the server does not send it, and closes the connection after the
-        /// response. If the client doesn't wait, the server still reads the whole request body. With ``closure``, the
-        /// closure receives the request without its body.
+        /// Some servers respond this early to refuse an upload. If the client waits for `100 Continue`, the server
+        /// doesn't send it, and closes the connection after the response. If the client doesn't wait, the server still
+        /// reads the whole request body. With ``closure``, the closure receives the request without its body.
         public func beforeBody() -> Answer { with { $0.isEarly = true } }
 
-        /// Returns the same answer, restricted to requests that fulfill a condition. The condition receives the request
-        /// without its body.
+        /// Returns the same answer, restricted to requests that fulfill a condition.
+        ///
+        /// - Parameter fits: the condition. It receives the request without its body.
         public func when(_ fits: @escaping @Sendable (Request) -> Bool) -> Answer { with { $0.fits = fits } }
 
         private func with(_ change: (inout Answer) -> Void) -> Answer {
@@ -77,11 +78,13 @@ extension MockServer {
 }
 
 extension MockServer.Response {
-    /// Returns the same response with a fault. Several faults at one moment occur in call order.
+    /// Returns the same response with a fault. If several faults have the same moment, they occur in the order of the
+    /// calls.
     ///
-    /// Use it in a closure that chooses the fault for a request. When the closure runs, the request's moments have
-    /// passed, such as ``MockServer/Moment/requestBody``. A fault at one of them becomes a failure in
-    /// ``MockServer/Record/failures``, and the response is a 500.
+    /// Use it in a closure that chooses the fault for a request. When the closure runs, the moments before the response
+    /// have passed, such as
+    /// ``MockServer/Moment/requestBody``. A fault at one of them becomes a failure in ``MockServer/Record/failures``,
+    /// and the response is a 500.
     public func fault(_ effect: MockServer.Effect, at moment: MockServer.Moment) -> MockServer.Response {
         var response = self
         response.faults.append(MockServer.Fault(effect: effect, moment: moment))
@@ -90,19 +93,19 @@ extension MockServer.Response {
 }
 
 extension MockServer {
-    /// When a fault can occur in an exchange.
+    /// The moment in an exchange when a fault occurs.
     public enum Moment: Sendable, Hashable, CaseIterable {
-        /// The server has read the request's head, and has processed neither its body nor the response.
+        /// The server has read the request head. It has processed neither the body nor the response.
         case requestStart
-        /// The server has read half the request body, or its first bytes if its length isn't known. Without a body, it
-        /// has read the head.
+        /// The server has read half of the request body, or its first bytes if the length isn't known. If there is no
+        /// body, the server has read the head.
         case requestBody
-        /// The response is ready, and the server has sent nothing.
+        /// The response is ready, but the server has sent nothing.
         case responseStart
-        /// The server has sent half the response body, or the first chunk if it sends chunks. Without a body, it has
-        /// sent the head.
+        /// The server has sent half of the response body, or the first chunk if it sends chunks. If there is no body,
+        /// the server has sent the head.
         case responseBody
-        /// The server has sent the response's last byte.
+        /// The server has sent the last byte of the response.
         case responseEnd
     }
 
@@ -110,16 +113,16 @@ extension MockServer {
     public enum Effect: Sendable, Hashable {
         /// Closes the connection like a server that crashes: with FIN and, if TLS is used, without a close_notify.
         case close
-        /// Closes the connection's sending side, after a close_notify if TLS is used. The server reads and discards
-        /// further input.
+        /// Closes the sending side of the connection, after a close_notify if TLS is used. The server reads and
+        /// discards further input.
         case halfClose
         /// Resets the connection: RST.
         case reset
-        /// Stops reading and sending for a duration. With nil, this lasts until the client closes the connection or the
-        /// server stops.
+        /// Stops reading and sending for a duration. If it's nil, the stall lasts until the client closes the
+        /// connection or the server stops.
         case stall(for: Duration?)
-        /// Limits the connection's speed from this moment, for input and output together: some bytes, at least 1, for
-        /// each interval.
+        /// Limits the speed of the connection from this moment on. Input and output together have a number of bytes, at
+        /// least 1, for each interval.
         case slow(bytes: Int, every: Duration)
 
         /// Stops reading and sending until the client closes the connection or the server stops.
@@ -133,12 +136,12 @@ extension MockServer {
     }
 }
 
-/// The queued responses.
+/// The queue of answers.
 final class AnswerQueue: Sendable {
-    // This type is a class because tests add responses while the server's thread removes them.
+    // This type is a class because tests add answers while the thread of the server removes them.
     private struct Entry {
         let answer: MockServer.Answer
-        /// How many more requests the entry applies to.
+        /// How many more requests this answer applies to.
         var left: Int
     }
 
@@ -151,10 +154,10 @@ final class AnswerQueue: Sendable {
         entries.withLock { $0.append(Entry(answer: answer, left: times)) }
     }
 
-    /// Removes and returns the first matching response.
+    /// Removes and returns the first answer that matches a request.
     func take(for request: MockServer.Request) -> MockServer.Answer? {
-        // Conditions are user code, so they run outside the lock. Only the server's thread removes entries, so a match
-        // keeps its index.
+        // Conditions are test code, so they run outside of the lock. Only the thread of the server removes entries, so
+        // the index of a match doesn't change.
         let waiting = entries.withLock { $0 }
         guard let index = waiting.firstIndex(where: { $0.answer.fits?(request) ?? true }) else { return nil }
         entries.withLock { entries in

@@ -3,23 +3,23 @@ public import LetterheadFoundation
 public import Letterhead
 
 extension MockServer {
-    /// What a server does wrong when a client requests a range. Use it to test resumed downloads.
+    /// A mistake that a server makes when a client requests a range. Use it to test resumed downloads.
     public enum RangeFault: Sendable, Hashable {
-        /// Ignores the range: 200 with the whole content.
+        /// The server ignores the range, and responds with 200 and the whole content.
         case ignored
-        /// Ignores `If-Range`: 206, also if the content has changed.
+        /// The server ignores `If-Range`, and responds with 206 even if the content has changed.
         case unconditional
-        /// 416 with the content's length, also for a range inside it.
+        /// The server responds with 416 and the length of the content, even for a range inside of it.
         case refused
-        /// The range in `Content-Range` begins so many bytes later than the requested one.
+        /// The range in `Content-Range` begins a number of bytes after the requested one.
         case shifted(by: Int)
-        /// The `Content-Range` has another length for the whole content.
+        /// The `Content-Range` contains a wrong length of the whole content.
         case length(Int)
     }
 }
 
 extension MockServer.Response {
-    /// Responds like a server that offers a resource. It supports validators, conditional requests, ranges and HEAD
+    /// Returns the response of a server that offers a resource, with validators, conditional requests, ranges and HEAD
     /// (RFC 9110, 13 and 14).
     ///
     /// ```swift
@@ -28,21 +28,24 @@ extension MockServer.Response {
     /// }
     /// ```
     ///
-    /// The response is 304 for an `If-None-Match` with the entity tag, and for an `If-Modified-Since` that isn't before
-    /// the modification. It is 206 for a single byte range, and 416 for a range outside the content. With `If-Range`,
-    /// the range counts only if the entity tag is the same. Other ranges, such as several ranges in one request, are
-    /// ignored, as the RFC allows.
+    /// The request determines the status:
+    ///
+    /// - 304 for an `If-None-Match` with the entity tag, and for an `If-Modified-Since` that isn't before the
+    ///   modification
+    /// - 206 for a single byte range. With `If-Range`, the range counts only if the entity tag is the same.
+    /// - 416 for a range outside of the content
+    /// - 200 otherwise. Other ranges, such as several ranges in one request, are ignored, as the RFC allows.
     ///
     /// - Parameters:
-    ///   - content: the resource's bytes.
+    ///   - content: the bytes of the resource.
     ///   - request: the request.
     ///   - type: the media type. Default: `application/octet-stream`.
-    ///   - eTag: the entity tag, with its quotation marks. Default: nil (a content hash).
+    ///   - eTag: the entity tag, with its quotation marks. Default: nil (a hash of the content).
     ///   - modified: when the resource was last changed. Default: nil (not sent).
     ///   - maximumAge: how long a cache may use the response. Default: nil (no `Cache-Control`).
     ///   - cut: how many body bytes the server sends before it closes the connection, to test resumed downloads.
     ///     Default: nil (the whole body is sent).
-    ///   - fault: what the server does wrong when a client requests a range. Default: nil (nothing).
+    ///   - fault: the mistake that the server makes when a client requests a range. Default: nil (none).
     public static func content(
         _ content: Data, for request: MockServer.Request, type: MediaType = "application/octet-stream",
         eTag: String? = nil, modified: Date? = nil, maximumAge: Duration? = nil, cutAt cut: Int? = nil,
@@ -74,10 +77,10 @@ private struct ContentOrigin {
         "\"\(RandomBytes.base64URL(Array(SHA256Hash.hash(Array(content)).prefix(8))))\""
     }
 
-    /// The date as in RFC 9110, 5.6.7.
+    /// Returns a date in the format of RFC 9110, 5.6.7.
     static func date(_ date: Date) -> String {
         var seconds = time_t(exactly: date.timeIntervalSince1970.rounded(.down)) ?? 0
-        // The system stores numbers, and the name of a zone that isn't read.
+        // The system stores numbers and the name of a time zone, which isn't read.
         var time = unsafe tm()
         unsafe gmtime_r(&seconds, &time)
         let day = unsafe ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"][Int(time.tm_wday)]
@@ -124,7 +127,7 @@ private struct ContentOrigin {
         return Int64(modified.timeIntervalSince1970) <= seconds
     }
 
-    /// Returns a single range, which is empty outside the content, or nil if it isn't a byte range.
+    /// Returns a single byte range, which is empty if it is outside of the content. Returns nil for any other range.
     private static func range(_ text: String, in count: Int) -> Range<Int>? {
         guard let match = text.wholeMatch(of: /bytes=(\d*)-(\d*)/) else { return nil }
         switch (Int(match.1), Int(match.2)) {
@@ -143,8 +146,8 @@ extension MockServer.Response {
     /// .events([ServerSentEvent(data: "one"), ServerSentEvent(data: "two", id: "2")], every: .milliseconds(100))
     /// ```
     ///
-    /// After the last event, the connection stays open for the next request. An event's identifier and retry time are
-    /// sent only if they are set, and its type only if it isn't `message`.
+    /// After the last event, the connection stays open for the next request. The identifier and the retry time of an
+    /// event are sent only if they are set. The type is sent only if it isn't `message`.
     ///
     /// - Parameters:
     ///   - events: the events, in order.
@@ -168,7 +171,7 @@ extension MockServer.Response {
 }
 
 extension ServerSentEvent {
-    /// The event as text in an event stream.
+    /// The text of the event in an event stream.
     var eventStreamText: String {
         var text = event == "message" ? "" : "event: \(event)\n"
         if let id { text += "id: \(id)\n" }

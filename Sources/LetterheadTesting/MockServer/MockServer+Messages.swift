@@ -3,7 +3,7 @@ public import LetterheadFoundation
 public import Letterhead
 
 extension MockServer {
-    /// A request as it was received, without any decoding.
+    /// A request as it was received, without decoding.
     ///
     /// ```swift
     /// let request = server.requests[0]
@@ -12,20 +12,20 @@ extension MockServer {
     /// #expect(request.headers.values(for: "Accept") == ["application/json"])
     /// ```
     public struct Request: Sendable {
-        /// The request line's method.
+        /// The method from the request line.
         public let method: HTTPMethod
-        /// The request line's undecoded target: `/users?page=2`, or an absolute URL if the client uses the server as a
-        /// proxy.
+        /// The undecoded target from the request line: `/users?page=2`, or an absolute URL if the client uses the
+        /// server as a proxy.
         public let target: String
-        /// The request line's version, `HTTP/1.1` or `HTTP/1.0`.
+        /// The version from the request line, `HTTP/1.1` or `HTTP/1.0`.
         public let version: String
         /// The header fields in their original order and spelling. Several fields may have the same name.
         public let headers: HTTPHeaders
-        /// The connection's number, starting at 1, as in ``Record/connections``.
+        /// The number of the connection, starting at 1, as in ``Record/connections``.
         public let connection: Int
         /// The body without chunked framing. The server keeps at most ``Configuration/keptBodySize`` bytes.
         public internal(set) var body = Data()
-        /// The body's length in bytes, including bytes that were not kept.
+        /// The length of the body in bytes, including bytes that were not kept.
         public internal(set) var bodySize = 0
         /// The trailer fields after a chunked body (RFC 9110, 6.5).
         public internal(set) var trailers: HTTPHeaders = [:]
@@ -40,18 +40,18 @@ extension MockServer {
             self.connection = connection
         }
 
-        /// The target's escaped path, without the query.
+        /// The escaped path of the target, without the query.
         public var path: String { origin.cut(at: "?").map { String($0.head) } ?? origin }
 
-        /// The target's escaped query without the `?`, or nil if the target has no `?`.
+        /// The escaped query of the target without the `?`, or nil if the target has no `?`.
         public var query: String? { origin.cut(at: "?").map { String($0.tail) } }
 
-        /// Returns a name's first value in the query, decoded like a form: `%XX` is a byte, and `+` is a space.
+        /// Returns the first value for a name in the query, decoded like a form: `%XX` is a byte, and `+` is a space.
         ///
-        /// The value is nil if the name is missing, and empty for a name without a value.
+        /// The value is nil if the name is missing, and empty if the name has no value.
         public func queryValue(_ name: String) -> String? { queryValues(name).first }
 
-        /// Returns all a name's values in the query, decoded and in order.
+        /// Returns all values for a name in the query, decoded and in order.
         public func queryValues(_ name: String) -> [String] {
             PercentEncoding.formItems(of: query ?? "").filter { $0.name.isSame(as: name) }.map(\.value)
         }
@@ -80,24 +80,29 @@ extension MockServer {
     /// MockServer.Response(chunks: stream)    // one chunk for each element of the sequence
     /// ```
     ///
-    /// The server adds only these headers: `Content-Length` for ``body``, `Transfer-Encoding: chunked` for a sequence
-    /// or for trailers, and `Connection` if the connection closes after the response or the request is HTTP/1.0. It
-    /// doesn't change headers that you set. It sends a custom `Content-Length` even if it is wrong, and then closes the
-    /// connection after the body. With a custom `Transfer-Encoding`, the server sends the bytes from the body or the
-    /// sequence unchanged, so encode them yourself. It sends no body in responses to HEAD, in successful responses to
-    /// CONNECT, and with a 1xx status, 204 or 304.
+    /// The server adds only the headers that the connection needs:
+    ///
+    /// - It adds `Content-Length` for ``body``, and `Transfer-Encoding:
+    ///   chunked` for a sequence or for trailers. It adds `Connection` if the connection closes after the response, or
+    ///   if the request is HTTP/1.0.
+    /// - It doesn't change headers that you set. If you set a wrong `Content-Length`, the server sends it, and closes
+    ///   the connection after the body.
+    /// - If you set a `Transfer-Encoding`, the server sends the bytes from the body or the sequence unchanged, so
+    ///   encode them yourself.
+    /// - It sends no body in responses to HEAD, in successful responses to CONNECT, and with a 1xx status, 204 or 304.
     public struct Response: Sendable {
-        /// A function that sends one body chunk with each call.
+        /// A function that passes each chunk of the body to `send`.
         typealias Chunks = @Sendable (_ send: @Sendable (Data) async throws -> Void) async throws -> Void
 
         /// The status. The server adds the registered reason phrase.
         public var status: HTTPStatus
         /// The header fields. The server sends them in this order and spelling.
         public var headers: HTTPHeaders
-        /// The body. For a response with a chunk sequence, it is empty, and you must not set it.
+        /// The body. If the response has a sequence of chunks, the body is empty, and you must not set it.
         public var body: Data
-        /// The fields after the body. If there are any, the server sends the body in chunks (RFC 9110, 6.5). It doesn't
-        /// send them with a custom `Content-Length` or `Transfer-Encoding`, or in response to an HTTP/1.0 request.
+        /// The fields after the body. If there are any, the server sends the body in chunks (RFC 9110, 6.5). They
+        /// aren't sent if the response has a custom `Content-Length` or `Transfer-Encoding`, or if the request is
+        /// HTTP/1.0.
         public var trailers: HTTPHeaders = [:]
         /// Responses with a 1xx status that the server sends before this one, such as 103 Early Hints. They have no
         /// body.
@@ -119,9 +124,9 @@ extension MockServer {
 
         /// Creates a response with a streamed body. The server sends one chunk for each element that isn't empty.
         ///
-        /// The server requests the next element after it has sent the previous one. An error in the sequence truncates
-        /// the body, closes the connection, and appears in ``Record/failures``. If the client closes the connection,
-        /// the task that iterates over the sequence is cancelled.
+        /// The server requests an element after it has sent the previous one. If the sequence throws an error, the body
+        /// is truncated, the connection closes, and the error appears in ``Record/failures``. If the client closes the
+        /// connection, the task that iterates over the sequence is cancelled.
         public init<Chunks: AsyncSequence & Sendable>(
             status: HTTPStatus = .ok, headers: HTTPHeaders = [:], chunks: Chunks
         ) where Chunks.Element == Data {
@@ -131,16 +136,16 @@ extension MockServer {
             }
         }
 
-        /// Returns a response with JSON and its `Content-Type`.
+        /// Returns a response with a value as JSON, and the `Content-Type` for it.
         ///
-        /// - Throws: the encoder's error.
+        /// - Throws: an error from the encoder.
         public static func json(
             _ value: some Encodable, status: HTTPStatus = .ok, encoder: JSONEncoder = JSONEncoder()
         ) throws -> Response {
             Response(status: status, headers: ["Content-Type": "application/json"], body: try encoder.encode(value))
         }
 
-        /// Returns a response with plain text and its `Content-Type`.
+        /// Returns a response with plain text, and the `Content-Type` for it.
         public static func text(_ text: String, status: HTTPStatus = .ok) -> Response {
             Response(status: status, headers: ["Content-Type": "text/plain; charset=utf-8"], body: Data(text.utf8))
         }

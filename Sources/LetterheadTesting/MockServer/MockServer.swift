@@ -21,28 +21,39 @@ import Synchronization
 /// ```
 ///
 /// Each test can start its own server: starting takes less than a millisecond, and each server has a separate port. The
-/// server responds to requests on one connection in order, and on several connections simultaneously. It keeps
-/// connections alive, and supports chunked bodies and `Expect: 100-continue`.
+/// server keeps connections alive, and supports chunked bodies and `Expect: 100-continue`. It responds to the requests
+/// on one connection in order, and serves several connections at the same time.
 ///
-/// **Responses.** The closure is an async function that may throw. If it throws, the response is a 500 that names the
-/// error, and ``failures`` contains the error. If the client closes the connection, the closure's task is cancelled.
-/// ``enqueue(_:times:)`` queues an ``Answer`` for the next request that matches it. The server then uses this answer
-/// and doesn't call the closure. An answer is a response or raw bytes, and can have faults.
+/// ## Respond
 ///
-/// **Faults.** Combine any ``Moment`` with any ``Effect``. To test how a client handles a reset in mid-body, write one
-/// line:
+/// The closure is an async function that may throw.
+///
+/// - If it throws an error, the response is a 500 that names the error, and ``failures`` contains it.
+/// - If the client closes the connection, the task of the closure is cancelled.
+///
+/// To respond to the next request in a different way, queue an ``Answer`` with ``enqueue(_:times:)``. An answer is a
+/// response or raw bytes, and can have faults. The server uses it for the next request that it matches, and doesn't
+/// call the closure.
+///
+/// ## Cause faults
+///
+/// Combine any ``Moment`` with any ``Effect``. For example, test how a client handles a reset in the middle of a body:
 ///
 /// ```swift
 /// server.enqueue(.response(.text("half of this arrives")).fault(.reset, at: .responseBody))
 /// ```
 ///
-/// **TLS.** With a ``Configuration/tls``, the server uses https with any certificate: a valid one, an expired one, or
-/// one for another host.
+/// ## Use TLS
 ///
-/// **Records.** The server records its ``requests``, ``connections`` and ``failures``. ``record(when:)`` waits for an
-/// event, so that tests do not need to sleep.
+/// With a ``Configuration/tls``, the server uses https. You choose the certificate: a valid one, an expired one, or one
+/// for a different host.
 ///
-/// The server listens on 127.0.0.1 only, and keeps all requests in memory, so use it only for tests and demonstrations.
+/// ## Observe the server
+///
+/// The server records its ``requests``, ``connections`` and ``failures``. ``record(when:)`` waits for an event, so that
+/// tests needn't sleep.
+///
+/// The server listens on 127.0.0.1 only. It keeps all requests in memory, so use it only for tests and demonstrations.
 public final class MockServer: Sendable {
     // This type is a class because it owns a socket, a thread and a record.
 
@@ -50,18 +61,18 @@ public final class MockServer: Sendable {
     /// connection or the server stops.
     public typealias Closure = @Sendable (Request) async throws -> Response
 
-    /// Thrown to a task that waits for an event after the server has stopped.
+    /// The error of a task that waits for an event when the server has stopped.
     public struct HasStopped: Error, Sendable {}
 
-    /// The failure for a request that matches no queued answer when the server has no closure.
+    /// The failure for a request that matches no queued answer if the server has no closure.
     public struct HasNoAnswer: Error, Sendable, CustomStringConvertible {
-        /// The cause.
+        /// The reason for the failure.
         public let description = "no answer is queued that fits this request, and the server has no closure"
     }
 
-    /// The server's URL without a path: `http://127.0.0.1:PORT`, or `https` with TLS.
+    /// The URL of the server without a path: `http://127.0.0.1:PORT`, or `https` with TLS.
     public let url: URL
-    /// The server's port.
+    /// The port of the server.
     public let port: Int
     private let inbox: ServerInbox
     private let journal = Watched(Record())
@@ -74,11 +85,11 @@ public final class MockServer: Sendable {
     /// Starts a server. It is listening when this method returns.
     ///
     /// - Parameters:
-    ///   - configuration: the settings. Default: a free port, and no limit except the head's size.
-    ///   - closure: responds to requests that match no queued answer. Default: a 500 and a recorded failure, for tests
-    ///     that queue all answers.
-    /// - Throws: an error with the system's reason if it can't open a socket. With TLS, an error that describes the
-    ///   problem with the certificate, the key or the system's OpenSSL.
+    ///   - configuration: the settings. Default: a free port, and no limits except for the size of a head.
+    ///   - closure: responds to requests that match no queued answer. Default: nil. Such a request then receives a 500
+    ///     and becomes a failure, which is useful for tests that queue all answers.
+    /// - Throws: an error with the reason from the system if the server can't open a socket. With TLS, also an error
+    ///   that describes the problem with the certificate, the key or the OpenSSL of the system.
     public static func start(
         _ configuration: Configuration = Configuration(),
         closure: Closure? = nil
@@ -109,7 +120,7 @@ public final class MockServer: Sendable {
 
     /// Stops listening, closes all connections, cancels all closures, and waits until they have ended.
     ///
-    /// It also waits for closures that ignore cancellation. Stopping a server twice has no further effect.
+    /// It waits even for closures that ignore their cancellation. Stopping a server twice has no further effect.
     public func stop() async {
         await withCheckedContinuation { continuation in
             inbox.post { $0?.stop(continuation) ?? continuation.resume() }
@@ -118,7 +129,7 @@ public final class MockServer: Sendable {
 
     /// Closes all open connections, including idle ones. The server continues to listen.
     ///
-    /// Use it to test how a client handles a keep-alive connection that the server has closed.
+    /// Use it to test how a client handles a reused connection that the server has closed.
     public func closeConnections() async {
         await withCheckedContinuation { continuation in
             inbox.post { loop in
@@ -131,7 +142,7 @@ public final class MockServer: Sendable {
     /// Queues answers, each for the next request that matches it.
     ///
     /// - Parameters:
-    ///   - answers: the answers, with their faults.
+    ///   - answers: the answers, with or without faults.
     ///   - times: how many requests receive each answer, or `.max` for all requests. Default: 1.
     public func enqueue(_ answers: Answer..., times: Int = 1) {
         for answer in answers { queue.append(answer, times: times) }
@@ -140,11 +151,11 @@ public final class MockServer: Sendable {
     /// How many queued answers are unused.
     public var unused: Int { queue.count }
 
-    /// The requests, the first complete one first.
+    /// The requests, in the order in which they were complete.
     public var requests: [Request] { journal.value.requests }
-    /// The connections, the first accepted one first.
+    /// The connections, in the order in which they were accepted.
     public var connections: [Connection] { journal.value.connections }
-    /// The server's failures. A test should check that all are expected.
+    /// The failures of the server. A test should check that all are expected.
     public var failures: [Failure] { journal.value.failures }
 
     /// Waits until the record fulfills a condition, and returns the record.
@@ -177,20 +188,20 @@ public final class MockServer: Sendable {
 }
 
 extension MockServer {
-    /// A server's settings.
+    /// The settings of a server.
     public struct Configuration: Sendable {
         /// The port on 127.0.0.1. Default: 0 (a free port that the system chooses, so that tests can run in parallel).
         public var port = 0
         /// The certificate for TLS. Default: nil (plain HTTP).
         public var tls: TLS?
-        /// The maximum size in bytes for a request line and its header fields. The server responds to a larger head
+        /// The maximum size of a request line and its header fields, in bytes. If a head is larger, the server responds
         /// with 431. Default: 65,536.
         public var headLimit = 65_536
         /// How many body bytes ``Request/body`` keeps. The server reads, counts and discards further bytes. Default: no
         /// limit.
         public var keptBodySize = Int.max
-        /// Whether the server responds to `Expect: 100-continue` with `100 Continue`. False simulates a server that
-        /// ignores the expectation. Default: true.
+        /// Whether the server responds to `Expect: 100-continue` with `100 Continue`. Pass false to simulate a server
+        /// that ignores the expectation. Default: true.
         public var sendsContinue = true
         /// The clock for delays in faults: ``Effect/stall(for:)`` and ``Effect/slow(bytes:every:)``. Default: the
         /// continuous clock.
@@ -202,7 +213,7 @@ extension MockServer {
 }
 
 extension MockServer {
-    /// A server's TLS settings: its certificate, its key, the protocol versions, and whether clients need a
+    /// The TLS settings of a server: the certificate, the key, the protocol versions, and whether clients need a
     /// certificate.
     ///
     /// ```swift
@@ -212,9 +223,9 @@ extension MockServer {
     /// server.url    // https://127.0.0.1:PORT
     /// ```
     ///
-    /// A server with TLS loads the system's OpenSSL when it starts: `libssl.so.3`, or else `libssl.so.1.1`. On Apple
-    /// platforms it loads an installed `libssl.3.dylib`. If it finds none, ``MockServer/start(_:closure:)`` throws an
-    /// error that lists the names it tried. A failed handshake appears in ``Record/failures``.
+    /// A server with TLS loads the OpenSSL of the system when it starts: `libssl.so.3`, or else `libssl.so.1.1`. On
+    /// Apple platforms, it loads an installed `libssl.3.dylib`. If it finds none, ``MockServer/start(_:closure:)``
+    /// throws an error that lists the names that it tried. A failed handshake appears in ``Record/failures``.
     public struct TLS: Sendable {
         /// A protocol version.
         public enum Version: Int, Sendable, Comparable {
@@ -227,17 +238,17 @@ extension MockServer {
             /// TLS 1.3.
             case v1_3 = 0x0304
 
-            /// Returns whether a version is older than another.
+            /// Returns whether the left version is older than the right one.
             public static func < (left: Version, right: Version) -> Bool { left.rawValue < right.rawValue }
         }
 
-        /// The server's certificate in PEM format, optionally followed by its chain's certificates. The server sends
-        /// them as well.
+        /// The certificate of the server in PEM format, optionally followed by the other certificates of its chain. The
+        /// server sends all of them.
         public var certificate: String
-        /// The certificate's private key in PEM format, without a passphrase.
+        /// The private key for the certificate in PEM format, without a passphrase.
         public var key: String
-        /// The authority in PEM format that must have signed the client's certificate. Default: nil (the server
-        /// requests no client certificate).
+        /// The authority that must have signed the client certificate, in PEM format. Default: nil (the server requests
+        /// no client certificate).
         public var clientAuthority: String?
         /// The versions that the server accepts. Default: 1.2 and 1.3.
         public var versions: ClosedRange<Version> = .v1_2 ... .v1_3
@@ -249,7 +260,7 @@ extension MockServer {
         }
     }
 
-    /// A connection's encryption.
+    /// The encryption of a connection.
     public struct Security: Sendable, Hashable {
         /// The version in OpenSSL's notation: `TLSv1.3`.
         public let version: String
@@ -259,36 +270,37 @@ extension MockServer {
 }
 
 extension MockServer {
-    /// Lists requests, connections and failures.
+    /// The requests, connections and failures of a server.
     ///
-    /// The record contains a request before its response is sent, and a connection's end before the client can notice
-    /// it. It counts sent bytes after the system has accepted them, so a client may have read them before.
+    /// - The record contains a request before the response is sent.
+    /// - It contains the end of a connection before the client can notice it.
+    /// - It counts sent bytes after the system has accepted them, so a client may have read them before.
+    ///
     /// ``MockServer/record(when:)`` waits until the record fulfills a condition.
     public struct Record: Sendable {
-        /// The requests, including truncated ones. The first complete one is first.
+        /// The requests, including truncated ones, in the order in which they were complete.
         public internal(set) var requests: [Request] = []
-        /// The connections. The first accepted one is first, so the connection with number `n` has index `n - 1`.
+        /// The connections, in the order in which they were accepted. The connection with number `n` has index `n - 1`.
         public internal(set) var connections: [Connection] = []
-        /// The server's failures, such as errors from the closure, and malformed requests.
+        /// The failures of the server, such as errors from the closure, and malformed requests.
         public internal(set) var failures: [Failure] = []
         /// Whether the server has stopped, so that the record is final.
         var isFinal = false
     }
 
-    /// A client's connection.
+    /// A connection from a client.
     public struct Connection: Sendable, Hashable {
         /// How a connection ended.
         public enum Ending: Sendable, Hashable {
-            /// The client closed or reset it, or a socket or TLS error ended it.
+            /// The client closed or reset it, or it ended with a socket error or a TLS error.
             case byClient
-            /// The server closed it, because the messages required it, because a fault did it, or because the server
-            /// was stopped.
+            /// The server closed it. The messages required this, a fault caused it, or the server was stopped.
             case byServer
         }
 
-        /// The connection's number, starting at 1.
+        /// The number of the connection, starting at 1.
         public let number: Int
-        /// The connection's encryption, or nil without TLS and until the handshake is complete.
+        /// The encryption of the connection. Nil without TLS, and until the handshake is complete.
         public internal(set) var security: Security?
         /// How many requests began on the connection.
         public internal(set) var requests = 0
@@ -311,9 +323,9 @@ extension MockServer {
     /// #expect(server.failures.isEmpty)
     /// ```
     public struct Failure: Error, Sendable, CustomStringConvertible {
-        /// The connection's number.
+        /// The number of the connection, starting at 1.
         public let connection: Int
-        /// The request, or nil if none had arrived.
+        /// The request, or nil if none has arrived.
         public let request: Request?
         /// The error that was thrown.
         public let underlying: any Error

@@ -2,14 +2,15 @@
 import LetterheadFoundation
 import Letterhead
 
-/// Parses HTTP/1.1 requests from bytes in any pieces (RFC 9112). It's strict, and refuses what a client must not send.
+/// Parses HTTP/1.1 requests from bytes in pieces of any size (RFC 9112). The parser is strict: it refuses everything
+/// that a client must not send.
 struct RequestParser {
-    /// A parsed request part.
+    /// A part of a request that has been parsed.
     enum Event {
         case head(RequestHead)
-        /// How many body bytes have arrived. The data that was passed in contains the bytes to keep.
+        /// A number of body bytes has arrived. The data that was passed in contains the bytes to keep.
         case body(Int)
-        /// The request is complete. The fields are a chunked body's trailers.
+        /// The request is complete. The fields are the trailers of a chunked body.
         case end(trailers: HTTPHeaders)
     }
 
@@ -37,7 +38,7 @@ struct RequestParser {
     /// Returns the next event, or nil if more bytes are needed.
     ///
     /// - Parameters:
-    ///   - body: receives the body's bytes.
+    ///   - body: receives the bytes of the body.
     ///   - kept: how many more body bytes may be kept. Further bytes are counted and discarded.
     mutating func next(body: inout Data, keeping kept: Int) throws(RequestFault) -> Event? {
         while true {
@@ -111,7 +112,7 @@ struct RequestParser {
         return line
     }
 
-    /// Removes and returns the fields with the empty line after them, or returns nil if it hasn't arrived.
+    /// Removes and returns the fields and the empty line after them, or returns nil if that line hasn't arrived.
     private mutating func takeFields() throws(RequestFault) -> HTTPHeaders? {
         while let line = try takeHeadLine() {
             if line.isEmpty {
@@ -127,7 +128,7 @@ struct RequestParser {
 /// The request line and the header fields, with the body framing and the connection persistence that they specify (RFC
 /// 9112).
 struct RequestHead {
-    /// How the body's end is determined.
+    /// How the end of the body is determined.
     enum Framing: Equatable {
         case none
         case length(Int)
@@ -166,7 +167,7 @@ struct RequestHead {
         version == "HTTP/1.1" && framing != .none && headers[.expect].map(ASCII.keyword) == "100-continue"
     }
 
-    /// Whether the client may send another request on this connection (RFC 9112, 9.3).
+    /// Whether the client may send a further request on this connection (RFC 9112, 9.3).
     var keepsAlive: Bool {
         let options = Self.tokens(headers[.connection])
         return version == "HTTP/1.1" ? !options.contains("close") : options.contains("keep-alive")
@@ -203,7 +204,7 @@ struct RequestHead {
 struct InputBuffer {
     private var bytes: [UInt8] = []
     private var start = 0
-    /// Where the search for a line end continues, so that it looks at each byte once.
+    /// The index where the search for a line end continues, so that each byte is read only once.
     private var searched = 0
 
     var count: Int { bytes.count - start }
@@ -213,7 +214,9 @@ struct InputBuffer {
 
     /// Removes and returns one line without its CR LF, or nil if the line is incomplete.
     ///
-    /// - Parameter limit: the most bytes in a line. A longer line throws `tooLong`.
+    /// - Parameters:
+    ///   - limit: the maximum number of bytes in a line.
+    ///   - tooLong: the error for a longer line.
     mutating func takeLine(limit: Int, tooLong: RequestFault) throws(RequestFault) -> String? {
         guard let end = indexOfLineFeed() else {
             guard count <= limit else { throw tooLong }
@@ -227,15 +230,19 @@ struct InputBuffer {
         guard !line.contains(where: { $0 == UInt8(ascii: "\r") || $0 == 0 }) else {
             throw .malformed("a line contains CR or NUL")
         }
-        // All bytes above ASCII are allowed in a value (RFC 9110, 5.5). Text that isn't UTF-8 is decoded as Latin-1.
+        // A value may contain any byte above ASCII (RFC 9110, 5.5). Text that isn't UTF-8 is decoded as Latin-1.
         let text =
             String(validating: line, as: UTF8.self) ?? String(String.UnicodeScalarView(line.map { Unicode.Scalar($0) }))
         drop(to: end + 1)
         return text
     }
 
-    /// Removes at most `limit` bytes, and appends the first ones, at most `kept`, to `data`. Discards the others.
-    /// Returns how many bytes it has removed.
+    /// Removes bytes, and appends the first ones to data. The others are discarded.
+    ///
+    /// - Parameters:
+    ///   - limit: the maximum number of bytes to remove.
+    ///   - kept: the maximum number of bytes to append.
+    /// - Returns: how many bytes were removed.
     mutating func take(atMost limit: Int, into data: inout Data, keeping kept: Int) -> Int {
         let taken = min(limit, count)
         let wanted = min(taken, max(0, kept))

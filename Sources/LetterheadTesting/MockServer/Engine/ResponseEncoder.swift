@@ -8,24 +8,24 @@ struct ResponseEncoder {
     struct Encoded {
         /// The informational responses, the status line and the fields.
         var head = Data()
-        /// The encoded body. It's empty without a body, and for a body that is sent later as a stream.
+        /// The encoded body. It's empty if there is none, and if the body is sent later as a stream.
         var body = Data()
-        /// The framing for the chunks that follow, or nil for a body in memory.
+        /// How the chunks that follow are framed, or nil for a body in memory.
         var stream: Stream?
         /// Whether the connection closes after the response.
         var closes = false
     }
 
-    /// How a body's chunks are framed.
+    /// How the chunks of a body are framed.
     struct Stream {
         var isChunked: Bool
-        /// The response's custom `Content-Length`, if it has one.
+        /// The custom `Content-Length` of the response, or nil.
         var declared: Int?
         var trailers: HTTPHeaders
     }
 
     let request: RequestHead
-    /// Whether the connection must close after the response, whatever its headers specify.
+    /// Whether the connection must close after the response, even if no header requires it.
     let mustClose: Bool
 
     func encode(_ response: MockServer.Response) throws -> Encoded {
@@ -49,7 +49,7 @@ struct ResponseEncoder {
         return encoded
     }
 
-    /// Returns the framing fields, in `head`, and the matching body (RFC 9112, 6).
+    /// Returns the head with the framing fields, and the body in this framing (RFC 9112, 6).
     private func frame(_ response: MockServer.Response) throws -> Encoded {
         try check(response.trailers)
         var encoded = Encoded()
@@ -114,7 +114,7 @@ struct ResponseEncoder {
         return chunk
     }
 
-    /// Returns a chunked body's end.
+    /// Returns the end of a chunked body.
     static func lastChunk(_ trailers: HTTPHeaders) -> Data {
         var bytes = Data("0\r\n".utf8)
         for field in trailers { bytes.append(line(field)) }

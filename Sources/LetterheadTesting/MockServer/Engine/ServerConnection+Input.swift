@@ -2,10 +2,10 @@
 import LetterheadFoundation
 
 extension ServerConnection {
-    /// The most unparsed bytes. The server stops reading above it.
+    /// The maximum number of unparsed bytes. If there are more, the connection stops reading.
     private static let inputLimit = 262_144
 
-    /// Whether the connection reads more bytes.
+    /// Whether the connection can take more bytes now.
     var wantsInput: Bool { !inputEnded && parser.input.count < Self.inputLimit }
 
     /// Reads once. Returns false if there is nothing to read, or if reading is paused.
@@ -21,9 +21,11 @@ extension ServerConnection {
         return true
     }
 
-    /// Handles the input's end. Cancels the task that creates or sends a response, and closes the connection if a
-    /// request is incomplete. Without an exchange, the connection closes when all output has been sent. The client may
-    /// still read, so the server sends a response that is ready despite the cancellation.
+    /// Handles the end of the input.
+    ///
+    /// If a request is incomplete, the connection closes. If a task creates or sends a response, it's cancelled. A
+    /// response that is ready despite this is sent, because the client may still read. Without an exchange, the
+    /// connection closes when all output has been sent.
     private func endInput() {
         inputEnded = true
         guard let exchange else { return }
@@ -42,7 +44,7 @@ extension ServerConnection {
         }
     }
 
-    /// Parses the next input. Returns false if more bytes are needed, or if the response must be complete first.
+    /// Parses the next input. Returns false if more bytes are needed, or if the response must first be complete.
     func advanceExchange() throws(RequestFault) -> Bool {
         guard let stage = exchange?.stage else { return try begin() }
         switch stage {
@@ -82,7 +84,7 @@ extension ServerConnection {
     }
 
     private func readBody() throws(RequestFault) -> Bool {
-        // The body moves from the exchange into a variable and back, so that it has one owner and appending doesn't
+        // The body is moved out of the exchange and back. The variable is then its only owner, so appending doesn't
         // copy it.
         guard var body = exchange?.takeBody() else { return false }
         let kept = loop.configuration.keptBodySize - body.count

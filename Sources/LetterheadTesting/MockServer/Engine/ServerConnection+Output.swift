@@ -3,7 +3,7 @@ import LetterheadFoundation
 import Letterhead
 
 extension ServerConnection {
-    /// Starts the response that was chosen for the request.
+    /// Starts the answer that was chosen for the request.
     func startAnswer() {
         guard let asked = exchange else { return }
         switch asked.answer.content {
@@ -13,7 +13,7 @@ extension ServerConnection {
         }
     }
 
-    /// Sends the closure's response, or its error as a 500.
+    /// Sends the response from the closure, or a 500 for its error.
     func answered(_ result: Result<MockServer.Response, any Error>) {
         guard state == .open, exchange != nil else { return }
         exchange?.task = nil
@@ -45,7 +45,7 @@ extension ServerConnection {
         }
     }
 
-    /// Sends a 500 that names the error, so that a mistake in a test is visible in the response.
+    /// Sends a 500 that names the error, so that the response shows a mistake in the test.
     private func answerFailure(_ error: any Error) {
         fail(error)
         respond(.text("MockServer: the answer failed: \(error)\n", status: 500))
@@ -74,7 +74,7 @@ extension ServerConnection {
         output.append(.answered)
     }
 
-    /// Sends one body chunk.
+    /// Sends one chunk of the body.
     func chunk(_ bytes: Data, _ continuation: CheckedContinuation<Void, any Error>) {
         guard state == .open, let asked = exchange, let stream = asked.stream else {
             return continuation.resume(throwing: CancellationError())
@@ -100,8 +100,10 @@ extension ServerConnection {
         queueEnd()
     }
 
-    /// Ends the exchange after the response's last byte. If the request is still arriving and the connection stays
-    /// open, the exchange continues until the request is complete.
+    /// Ends the exchange after the last byte of the response.
+    ///
+    /// If the request is still arriving and the connection stays open, the exchange continues until the request is
+    /// complete.
     func finishAnswer() {
         guard let answered = exchange else { return }
         if answered.closes {
@@ -121,7 +123,7 @@ extension ServerConnection {
             case .bytes(let bytes):
                 guard try send(bytes) else { return }
             default:
-                // Segments after bytes wait until all the bytes have been sent.
+                // A segment that follows bytes waits until all of them have been sent.
                 try stream.flush()
                 isBlocked = stream.hasUnsentBytes
                 if isBlocked { return }
@@ -174,13 +176,13 @@ extension ServerConnection {
     }
 }
 
-/// A connection's queued output: bytes, and the events between them, in order.
+/// The queued output of a connection: bytes, and the events between them, in order.
 struct OutputQueue {
     enum Segment {
         case bytes(Data)
         /// A fault may occur here.
         case moment(MockServer.Moment)
-        /// Whatever produced the preceding bytes may produce more.
+        /// The preceding bytes were sent, so the task that produced them can continue.
         case resume(CheckedContinuation<Void, any Error>)
         /// The answer is complete.
         case answered

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 
-/// One connection. It parses requests and responds to them one after another. Reading is in +Input, responding and
-/// sending in +Output.
+/// A connection, which parses requests and responds to them one after the other. Reading is in +Input, and responding
+/// and sending in +Output.
 ///
-/// It never blocks. ``advance()`` does everything that is possible now, and ``pollEvents`` returns the events to wait
-/// for.
+/// The connection never blocks. ``advance()`` does everything that is possible now, and ``pollEvents`` returns the
+/// events to wait for.
 final class ServerConnection {
-    // This type is a class because it has identity. Only the loop's thread uses it.
+    // This type is a class because it has identity. Only the thread of the loop uses it.
 
     /// The connection's state.
     enum State {
@@ -28,8 +28,8 @@ final class ServerConnection {
     var inputEnded = false
     /// Whether the system currently accepts no output.
     var isBlocked = false
-    /// A fault that keeps the connection from reading and sending until the timer with its number fires. A stall also
-    /// ends when the client disconnects.
+    /// A fault that stops reading and sending until the timer with this number fires. A stall also ends when the client
+    /// disconnects.
     var hold: (number: Int, isStall: Bool)?
     var pace: Pace?
     var waits = 0
@@ -70,14 +70,14 @@ final class ServerConnection {
         return false
     }
 
-    /// Closes the connection, and cancels its exchange's task and its timer.
+    /// Closes the connection. Cancels its timer and the task of its exchange.
     func close(_ ending: MockServer.Connection.Ending, withReset: Bool = false) {
         guard state != .closed else { return }
         state = .closed
         abandonExchange()
         timer?.cancel()
         reportTraffic()
-        // The record contains the end before the client can see it, so a test that has seen it finds it there.
+        // The end is recorded before the client can see it. A test that has seen it therefore finds it in the record.
         record { $0.ending = ending }
         if withReset { stream.socket.releaseWithReset() } else { stream.socket.release() }
     }
@@ -91,7 +91,7 @@ final class ServerConnection {
         self.exchange = nil
     }
 
-    /// Changes this connection's entry in the record.
+    /// Changes the entry for this connection in the record.
     func record(_ change: (inout MockServer.Connection) -> Void) {
         loop.journal.change { change(&$0.connections[number - 1]) }
     }
@@ -122,7 +122,7 @@ final class ServerConnection {
 
 extension ServerConnection {
     #if canImport(Darwin)
-        /// `POLLHUP` reports that the client has closed its side, if any event is requested.
+        /// If any event is requested, `POLLHUP` reports that the client has closed its side.
         private static let peerEnded = Int16(POLLHUP)
     #else
         private static let peerEnded = Int16(0x2000)  // POLLRDHUP, which the headers define only with a feature macro
@@ -137,7 +137,7 @@ extension ServerConnection {
             if let hold { return hold.isStall ? Self.peerEnded : 0 }
             let events = (wantsInput ? Int16(POLLIN) : 0) | (isBlocked ? Int16(POLLOUT) : 0)
             #if canImport(Darwin)
-                // Otherwise `poll` would report a client that has closed its side forever.
+                // If the client has closed its side, `poll` would report this without end.
                 if events == 0, inputEnded { return nil }
             #endif
             return events
@@ -153,16 +153,16 @@ extension ServerConnection {
     }
 }
 
-/// The speed after a fault has slowed a connection down.
+/// The limited speed of a connection, after a fault has slowed it down.
 struct Pace {
     let bytes: Int
     let interval: Duration
-    /// How many more bytes may pass in this interval.
+    /// How many more bytes may pass in the current interval.
     var left: Int
 }
 
 extension ServerConnection {
-    /// Applies a moment's faults. Returns false if the connection can't proceed for now.
+    /// Applies the faults at a moment. Returns false if the connection can't proceed for now.
     func reach(_ moment: MockServer.Moment) -> Bool {
         while let effect = exchange?.takeFault(at: moment) {
             apply(effect)
@@ -174,7 +174,7 @@ extension ServerConnection {
     private func apply(_ effect: MockServer.Effect) {
         switch effect {
         case .close:
-            // Unread input would turn the end (FIN) into a reset (RST).
+            // If input were left unread, the system would send a reset (RST) instead of the end (FIN).
             while let count = try? stream.socket.receive(into: &loop.scratch), count > 0 {}
             close(.byServer)
         case .halfClose:
@@ -190,7 +190,7 @@ extension ServerConnection {
         }
     }
 
-    /// Returns how many bytes may pass now, at most `count`. If the interval is used up, it starts a pause and returns
+    /// Returns how many of `count` bytes may pass now. If the interval has none left, this starts a pause and returns
     /// nil.
     func allowance(_ count: Int) -> Int? {
         guard let pace else { return count }
@@ -201,7 +201,7 @@ extension ServerConnection {
         return nil
     }
 
-    /// Ends a pause or a stall after its time has passed.
+    /// Ends a pause or a stall when its time has passed.
     func tick(wait: Int) {
         guard state != .closed, hold?.number == wait else { return }
         hold = nil
@@ -210,15 +210,15 @@ extension ServerConnection {
     }
 }
 
-/// A request and the response to it, in progress.
+/// A request in progress, and the response to it.
 struct Exchange {
-    /// How far the exchange has come.
+    /// The progress of an exchange.
     enum Stage {
-        /// The head was read.
+        /// The head has been read.
         case begun
         /// The body is being read.
         case body
-        /// The body was read. A fault may occur.
+        /// The body has been read. A fault may occur.
         case ended
         /// The request is recorded. The response is being created or sent.
         case answering
@@ -229,14 +229,14 @@ struct Exchange {
     var stage = Stage.begun
     var request: MockServer.Request
     var faults: [MockServer.Fault]
-    /// Runs the closure, or the sequence that produces the response body.
+    /// The task that runs the closure, or that iterates over the chunks of the response body.
     var task: Task<Void, Never>?
-    /// A streamed response body's framing.
+    /// How the chunks of a streamed response body are framed.
     var stream: ResponseEncoder.Stream?
     var streamed = 0
     /// Whether the connection closes after the response.
     var closes = false
-    /// Whether the response has been sent to its last byte.
+    /// Whether the last byte of the response has been sent.
     var isAnswered = false
 
     init(head: RequestHead, request: MockServer.Request, answer: MockServer.Answer) {
@@ -246,7 +246,7 @@ struct Exchange {
         faults = answer.faults
     }
 
-    /// Whether at least half the body has arrived. True if the body's length isn't known.
+    /// Whether at least half of the body has arrived. True if the length isn't known.
     var isHalfRead: Bool {
         guard case .length(let length) = head.framing else { return true }
         return request.bodySize * 2 >= length
@@ -254,13 +254,13 @@ struct Exchange {
 
     func hasFault(at moment: MockServer.Moment) -> Bool { faults.contains { $0.moment == moment } }
 
-    /// Removes and returns the body. The caller appends to it and puts it back.
+    /// Removes and returns the body. The caller appends bytes and puts it back.
     mutating func takeBody() -> Data {
         defer { request.body = Data() }
         return request.body
     }
 
-    /// Removes and returns a moment's first fault.
+    /// Removes and returns the first fault at a moment.
     mutating func takeFault(at moment: MockServer.Moment) -> MockServer.Effect? {
         guard let index = faults.firstIndex(where: { $0.moment == moment }) else { return nil }
         return faults.remove(at: index).effect

@@ -3,38 +3,40 @@ import LetterheadFoundation
 import Letterhead
 import Synchronization
 
-/// One thread that serves all a server's connections with `poll`.
+/// A thread that serves all connections of a server with `poll`.
 ///
-/// A single thread has several advantages over one thread for each connection. Hundreds of connections need no stacks.
-/// All state belongs to one thread and needs no locks. Even while a closure runs, the loop notices that a client
-/// disconnects, unlike a thread that waits for the closure. Stopping the server means ending one loop. `poll` is the
-/// same on all platforms, and polling several hundred descriptors costs less than responding to one request. Closures
-/// run as tasks in the concurrency pool, but the loop's thread doesn't, so a closure that blocks doesn't delay other
-/// connections.
+/// One thread for all connections has several advantages over one thread for each:
+///
+/// - Hundreds of connections need no stacks, and the state needs no locks.
+/// - While a closure runs, the loop notices that a client disconnects. A thread that waits for the closure would not.
+/// - Stopping the server means ending one loop.
+///
+/// `poll` is the same on all platforms, and polling several hundred descriptors costs less than responding to one
+/// request. Closures run as tasks in the concurrency pool, and the loop doesn't, so a closure that blocks doesn't delay
+/// other connections.
 final class ServerLoop {
-    // This type is a class because all connections share one thread's state.
+    // This type is a class because all connections share the state of one thread.
     let configuration: MockServer.Configuration
     let inbox: ServerInbox
     let journal: Watched<MockServer.Record>
     let queue: AnswerQueue
     let closure: MockServer.Closure
-    /// The buffer for reading. All connections share it, because only one reads at a time.
+    /// The buffer for reading. All connections share it, because only one reads at any time.
     var scratch = [UInt8](repeating: 0, count: 131_072)
-    /// How many tasks haven't sent their last message.
+    /// How many tasks have not yet sent their last message.
     var runningTasks = 0
 
     private let listener: ListeningSocket
     private let makeStream: StreamMaker
     private var connections: [ServerConnection] = []
     private var accepted = 0
-    /// Whether accepting a connection failed because the process has no free descriptors. The loop retries when one is
-    /// free.
+    /// Whether the process had no free descriptor for a new connection. The loop tries again when one may be free.
     private var isExhausted = false
     private var isStopping = false
     private var waitingForStop: [CheckedContinuation<Void, Never>] = []
     private var polls: [pollfd] = []
 
-    /// Creates an accepted socket's stream.
+    /// Creates the stream for an accepted socket.
     typealias StreamMaker = @Sendable (SystemSocket) throws -> any ServerStream
 
     init(
@@ -62,10 +64,10 @@ final class ServerLoop {
 
     private func wait() {
         preparePolls()
-        // Without free descriptors, the loop accepts again when a connection closes, and after a delay, because other
-        // code may have freed one.
+        // If there is no free descriptor, the loop accepts again when a connection closes. It also tries after a delay,
+        // because other code may have freed a descriptor.
         let triesAgain = isExhausted && !isStopping
-        // The system changes only the polls that it is given.
+        // The system changes only the entries that it receives.
         let ready = unsafe poll(&polls, nfds_t(polls.count), triesAgain ? 50 : -1)
         if ready == 0, triesAgain { return accept() }
         guard ready > 0 else { return }
@@ -129,7 +131,9 @@ final class ServerLoop {
         forgetClosed()
     }
 
-    /// - Parameter continuation: resumed when everything has ended.
+    /// Closes the listening socket and all connections.
+    ///
+    /// - Parameter continuation: resumed when all connections and tasks have ended.
     func stop(_ continuation: CheckedContinuation<Void, Never>?) {
         if !isStopping { listener.socket.release() }
         isStopping = true
@@ -138,7 +142,7 @@ final class ServerLoop {
     }
 }
 
-// The loop doesn't end before its tasks have ended. It counts their last messages. A cancelled task sends one, too.
+// The loop ends only after its tasks. It knows when they end from their last messages. A cancelled task sends one, too.
 extension ServerLoop {
     /// Calls the closure in a task that the connection can cancel.
     func askClosure(_ request: MockServer.Request) -> Task<Void, Never> {
@@ -150,7 +154,7 @@ extension ServerLoop {
         }
     }
 
-    /// Iterates over a body's chunks. It requests the next chunk after the previous one has been sent.
+    /// Iterates over the chunks of a body. The next chunk is requested after the previous one has been sent.
     func pull(_ chunks: @escaping MockServer.Response.Chunks, connection: Int) -> Task<Void, Never> {
         runningTasks += 1
         return Task { [inbox] in
@@ -168,7 +172,7 @@ extension ServerLoop {
         }
     }
 
-    /// Calls a connection's `tick` after a duration.
+    /// Calls `tick` of a connection after a duration.
     func tick(after duration: Duration, connection: Int, wait: Int) -> Task<Void, Never> {
         runningTasks += 1
         return Task { [configuration, inbox] in
@@ -177,7 +181,7 @@ extension ServerLoop {
         }
     }
 
-    /// Lets a connection continue after a task.
+    /// Notes that a task has ended, and lets its connection continue.
     private func taskEnded(of number: Int, _ change: (ServerConnection) -> Void) {
         runningTasks -= 1
         guard let connection = connection(number) else { return }
@@ -187,7 +191,8 @@ extension ServerLoop {
 }
 
 extension ServerLoop? {
-    /// Sends one body chunk. The continuation resumes when the chunk has been sent, and throws if sending fails.
+    /// Sends one chunk of a body. The continuation resumes when the chunk has been sent, and throws an error if sending
+    /// fails.
     fileprivate func send(_ chunk: Data, to number: Int, _ continuation: CheckedContinuation<Void, any Error>) {
         guard let connection = self?.connection(number) else {
             return continuation.resume(throwing: CancellationError())
@@ -197,11 +202,12 @@ extension ServerLoop? {
     }
 }
 
-/// The messages for the loop. Posting a message ends the loop's wait.
+/// The messages for the loop. A new message ends the wait of the loop.
 final class ServerInbox: Sendable {
     // This type is a class because all tasks and threads post to the same inbox.
 
-    /// What to do on the loop's thread. The loop is nil if it has ended. The message then resumes what waits for it.
+    /// A function that runs on the thread of the loop. If the loop has ended, it receives nil, and must resume what
+    /// waits for it.
     typealias Message = @Sendable (ServerLoop?) -> Void
 
     private struct State {
@@ -210,7 +216,7 @@ final class ServerInbox: Sendable {
         var isClosed = false
     }
 
-    /// A pipe end that becomes readable when a message arrives while the loop waits.
+    /// The end of a pipe that becomes readable if a message arrives while the loop waits.
     let descriptor: Int32
     private let start: Int32
     private let state = Mutex(State())
@@ -228,7 +234,7 @@ final class ServerInbox: Sendable {
             guard !state.isClosed else { return true }
             state.messages.append(message)
             if state.loopWaits {
-                // The lock keeps the pipe open, so its descriptor can't be reused before this write of one byte.
+                // The lock keeps the pipe open. Its descriptor therefore can't be reused before this write of one byte.
                 state.loopWaits = false
                 _ = unsafe write(start, "x", 1)
             }
@@ -237,7 +243,7 @@ final class ServerInbox: Sendable {
         if isClosed { message(nil) }
     }
 
-    /// Returns all messages. If the inbox is empty, the next message ends a wait.
+    /// Removes and returns all messages. If there are none, the next message ends a wait.
     func take() -> [Message] {
         state.withLock { state in
             state.loopWaits = state.messages.isEmpty
@@ -246,14 +252,14 @@ final class ServerInbox: Sendable {
         }
     }
 
-    /// Reads what was written, so that the next wait blocks again.
+    /// Reads the bytes in the pipe, so that the next wait blocks again.
     func drain() {
-        // The system writes at most the size of the bytes.
+        // The system writes at most as many bytes as the variable has.
         var bytes: (UInt64, UInt64) = (0, 0)
         while unsafe read(descriptor, &bytes, MemoryLayout.size(ofValue: bytes)) == MemoryLayout.size(ofValue: bytes) {}
     }
 
-    /// Closes the inbox if it is empty. Returns whether it is closed.
+    /// Closes the inbox if it's empty. Returns whether it's closed now.
     func closeIfEmpty() -> Bool {
         state.withLock { state in
             guard state.messages.isEmpty else { return false }

@@ -3,14 +3,15 @@ import LetterheadFoundation
 
 /// A system socket that never blocks and never raises SIGPIPE.
 ///
-/// Its methods aren't named like system calls, so `send`, `close` and `shutdown` in their bodies are the system's. The
-/// system uses memory only until its functions return, and sizes are the arguments' own.
+/// Its methods don't have the names of system calls. In their bodies, `send`, `close` and `shutdown` are therefore the
+/// functions of the system. The unsafe calls are correct: the system uses memory only until its functions return, and
+/// each size belongs to the argument beside it.
 struct SystemSocket: Sendable {
     let descriptor: Int32
 
     private init(descriptor: Int32) { self.descriptor = descriptor }
 
-    /// Creates a socket that can listen at a port where a server has just stopped.
+    /// Creates a socket. It can listen at a port where a server has just stopped.
     init() throws(SocketFailure) {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.flag), 0)
         guard descriptor >= 0 else { throw SocketFailure("socket") }
@@ -18,14 +19,14 @@ struct SystemSocket: Sendable {
         Self.set(SO_REUSEADDR, SOL_SOCKET, Int32(1), of: descriptor)
     }
 
-    /// Accepts a connection that waits at a listening socket, or returns nil without one.
+    /// Accepts a waiting connection, or returns nil if there is none.
     func accepted() throws(SocketFailure) -> SystemSocket? {
         let descriptor = accept(self.descriptor, nil, nil)
         guard descriptor >= 0 else {
             if Self.isTransient(errno) || errno == ECONNABORTED { return nil }
             throw SocketFailure("accept")
         }
-        // Some platforms don't pass a listening socket's options on.
+        // On some platforms, an accepted socket doesn't inherit the options of the listening one.
         Self.makeNonblocking(descriptor)
         Self.set(TCP_NODELAY, Int32(IPPROTO_TCP.flag), Int32(1), of: descriptor)
         #if canImport(Darwin)
@@ -34,7 +35,7 @@ struct SystemSocket: Sendable {
         return SystemSocket(descriptor: descriptor)
     }
 
-    /// Reads available bytes. Returns how many, 0 at the end, or nil if there aren't any.
+    /// Reads available bytes. Returns how many, 0 at the end of the input, or nil if no bytes are available.
     func receive(into buffer: inout [UInt8], atMost limit: Int = .max) throws(SocketFailure) -> Int? {
         let count = unsafe recv(descriptor, &buffer, min(limit, buffer.count), 0)
         if count >= 0 { return count }
@@ -42,7 +43,7 @@ struct SystemSocket: Sendable {
         throw SocketFailure("recv")
     }
 
-    /// Writes as many bytes as the system accepts, which may be zero.
+    /// Writes as many bytes as the system accepts, possibly none. Returns how many.
     func transmit(_ bytes: some ContiguousBytes) throws(SocketFailure) -> Int {
         #if canImport(Darwin)
             let flags: Int32 = 0
@@ -61,7 +62,7 @@ struct SystemSocket: Sendable {
     /// Closes the descriptor.
     func release() { _ = close(descriptor) }
 
-    /// Closes the descriptor so that the peer receives a reset (RST) and no end (FIN).
+    /// Closes the descriptor so that the client receives a reset (RST) instead of an end (FIN).
     func releaseWithReset() {
         Self.set(SO_LINGER, SOL_SOCKET, linger(l_onoff: 1, l_linger: 0), of: descriptor)
         release()
@@ -80,7 +81,7 @@ struct SystemSocket: Sendable {
     private static func isTransient(_ code: Int32) -> Bool { code == EAGAIN || code == EWOULDBLOCK || code == EINTR }
 }
 
-// The system's constants are numbers on one platform and enumerations on another. `flag` reads both.
+// The constants of the system are numbers on one platform and enumerations on the other. `flag` reads both.
 extension BinaryInteger {
     var flag: Int { Int(self) }
 }
@@ -103,7 +104,7 @@ struct ListeningSocket: Sendable {
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = in_port_t(truncatingIfNeeded: port).bigEndian
         address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
-        // An IPv4 address is a `sockaddr`, and the system stores at most its size.
+        // An IPv4 address can be passed as a `sockaddr`. The system stores at most its size.
         let failure = unsafe withUnsafeMutablePointer(to: &address) { [descriptor = socket.descriptor] address in
             unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address -> SocketFailure? in
                 var size = socklen_t(MemoryLayout<sockaddr_in>.size)
@@ -119,7 +120,7 @@ struct ListeningSocket: Sendable {
     }
 }
 
-/// A failed system call, with the system's reason.
+/// A failed system call, and the reason from the system.
 struct SocketFailure: Error, CustomStringConvertible {
     let call: String
     let code: Int32
@@ -136,23 +137,23 @@ struct SocketFailure: Error, CustomStringConvertible {
     /// Whether the peer reset the connection.
     var isReset: Bool { code == ECONNRESET || code == EPIPE }
 
-    // A known error number's text is a constant.
+    // The text for a known error number is a constant.
     var description: String { unsafe "\(call): \(String(cString: strerror(code)))" }
 }
 
-/// One connection's bytes, plain or encrypted. No operation blocks.
+/// The bytes of a connection, plain or encrypted. No method blocks.
 protocol ServerStream: AnyObject {
     var socket: SystemSocket { get }
-    /// Whether bytes from the caller still wait until the system accepts them.
+    /// Whether bytes from the caller are waiting for the system to accept them.
     var hasUnsentBytes: Bool { get }
-    /// How many bytes the socket has received and sent.
+    /// How many bytes the socket has received and sent so far.
     var traffic: (received: Int, sent: Int) { get }
-    /// The connection's encryption, or nil until the handshake is complete.
+    /// The encryption of the connection, or nil until the handshake is complete.
     var security: MockServer.Security? { get }
 
-    /// Reads available bytes. Returns how many, 0 at the end, or nil if there aren't any.
+    /// Reads available bytes. Returns how many, 0 at the end of the input, or nil if no bytes are available.
     func receive(into buffer: inout [UInt8], atMost limit: Int) throws -> Int?
-    /// Accepts as many bytes as possible, which may be zero.
+    /// Accepts as many bytes as possible, possibly none. Returns how many.
     func transmit(_ bytes: Data) throws -> Int
     /// Sends buffered bytes, as far as the system accepts them.
     func flush() throws
@@ -162,7 +163,7 @@ protocol ServerStream: AnyObject {
 
 /// A connection without encryption.
 final class PlainStream: ServerStream {
-    // This type is a class because it represents one connection. Only the loop's thread uses it.
+    // This type is a class because it represents one connection. Only the thread of the loop uses it.
     let socket: SystemSocket
     let hasUnsentBytes = false
     let security: MockServer.Security? = nil

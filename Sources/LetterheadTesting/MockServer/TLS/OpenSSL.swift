@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 
-/// The functions that a server needs from the system's OpenSSL.
+/// The functions that a server needs from the OpenSSL of the system.
 ///
-/// It is loaded at run time, so tests without TLS don't require it. These functions have kept their ABI since 1.1. It
-/// is never unloaded, because it may keep state for threads and for the process.
+/// The library is loaded at run time, so tests without TLS don't require it. These functions have had the same ABI
+/// since version 1.1. The library is never unloaded, because it may keep state for threads and for the process.
 ///
-/// Creating one and storing it is safe. Each use of a function is marked.
+/// Creating and storing a value is safe. Each call of a function is marked as unsafe.
 @safe package struct OpenSSL {
     typealias Object = OpaquePointer
     typealias Make = @convention(c) () -> Object?
@@ -84,7 +84,7 @@ extension OpenSSL {
                     + Self.names.joined(separator: ", "))
         }
         func load<Function>(_ name: String) throws -> Function { try unsafe Self.load(name, library) }
-        // In the order of the declarations.
+        // The functions have the order of their declarations.
         unsafe serverMethod = try load("TLS_server_method")
         unsafe (newContext, freeContext) = try (load("SSL_CTX_new"), load("SSL_CTX_free"))
         unsafe (controlContext, useCertificate) = try (load("SSL_CTX_ctrl"), load("SSL_CTX_use_certificate"))
@@ -104,7 +104,7 @@ extension OpenSSL {
         unsafe (errorText, clearErrors) = try (load("ERR_error_string_n"), load("ERR_clear_error"))
     }
 
-    /// Returns an error with the library's reason for the last failure on this thread.
+    /// Returns an error with the reason of the library for the last failure on this thread.
     func failure(_ what: String) -> PlainFailure {
         let code = lastError()
         defer { clearErrors() }
@@ -115,8 +115,7 @@ extension OpenSSL {
         return PlainFailure("\(what): \(reason)")
     }
 
-    /// Returns a function's address as a function with the declared type. The declarations above must match the
-    /// library.
+    /// Returns the function at an address, with the declared type. The declarations above must match the library.
     private static func load<Function>(_ name: String, _ library: UnsafeMutableRawPointer) throws -> Function {
         guard let found = unsafe dlsym(library, name) else { throw PlainFailure("the system's OpenSSL has no \(name)") }
         return unsafe unsafeBitCast(found, to: Function.self)

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 
-/// A connection with TLS. OpenSSL converts bytes in memory, and this type handles the socket, so no OpenSSL call blocks
-/// or raises SIGPIPE.
+/// A connection with TLS. OpenSSL converts bytes in memory, and this type uses the socket, so no OpenSSL call blocks or
+/// raises SIGPIPE.
 ///
-/// It owns the session, and its memory is only used within OpenSSL's calls.
+/// The type owns the session. The memory of the session is used only within OpenSSL calls.
 @safe final class TLSStream: ServerStream {
-    // This type is a class because it owns an OpenSSL session and frees it. Only the loop's thread uses it.
+    // This type is a class because it owns an OpenSSL session and frees it. Only the thread of the loop uses it.
     let socket: SystemSocket
     private(set) var traffic = (received: 0, sent: 0)
     private(set) var security: MockServer.Security?
 
     private let context: TLSContext
     private let session: OpenSSL.Object
-    // Both buffers belong to the session: the bytes received from the client, and the bytes to send.
+    // The session owns both buffers. One has the bytes from the client, and the other has the bytes to send.
     private let incoming: OpenSSL.Object
     private let outgoing: OpenSSL.Object
     private var cipher = [UInt8](repeating: 0, count: 32_768)
     private var unsent: ArraySlice<UInt8> = []
 
-    // What SSL_get_error returns in OpenSSL's stable ABI.
+    // The results of SSL_get_error in the stable ABI of OpenSSL.
     private static let wantsRead: Int32 = 2
     private static let wantsWrite: Int32 = 3
     private static let isClosed: Int32 = 6
@@ -51,7 +51,7 @@ import LetterheadFoundation
             let count = unsafe library.read(session, &buffer, Int32(clamping: min(limit, buffer.count)))
             let error = unsafe count > 0 ? 0 : library.error(session, count)
             let failure = count > 0 || error == Self.wantsRead ? nil : library.failure("TLS")
-            // A handshake may have produced output even if it has failed, such as an alert.
+            // Even a failed handshake may have produced output, such as an alert.
             try flush()
             noteSecurity()
             if count > 0 { return Int(count) }
@@ -109,18 +109,18 @@ import LetterheadFoundation
     }
 }
 
-/// The server's TLS settings in OpenSSL's form. It creates each connection's session.
+/// The TLS settings of a server as an OpenSSL context. It creates the session for each connection.
 ///
-/// `@unchecked Sendable`: it is created on one thread and used only by the loop's thread to create sessions. Nothing
-/// changes after `init`, and OpenSSL allows contexts to be used on any thread.
+/// `@unchecked Sendable`: the context is created on one thread, and only the thread of the loop uses it to create
+/// sessions. Nothing changes after `init`, and OpenSSL allows contexts to be used on any thread.
 ///
-/// It owns the context. OpenSSL copies or retains what it keeps.
+/// The type owns the context. OpenSSL copies or retains everything that it keeps.
 @safe final class TLSContext: @unchecked Sendable {
     // This type is a class because it owns an OpenSSL object and frees it.
     let library: OpenSSL
     private let context: OpenSSL.Object
 
-    // Constants in OpenSSL's stable ABI.
+    // Constants in the stable ABI of OpenSSL.
     private static let addChainCertificate: Int32 = 89
     private static let setMinimumVersion: Int32 = 123
     private static let setMaximumVersion: Int32 = 124
@@ -136,14 +136,14 @@ import LetterheadFoundation
         try use(key: tls.key)
         _ = unsafe library.controlContext(context, Self.setMinimumVersion, tls.versions.lowerBound.rawValue, nil)
         _ = unsafe library.controlContext(context, Self.setMaximumVersion, tls.versions.upperBound.rawValue, nil)
-        // OpenSSL's default security level excludes versions before 1.2. A test that sets one requests it on purpose.
+        // The default security level of OpenSSL excludes versions before 1.2. If a test sets one, it wants it.
         if tls.versions.lowerBound < .v1_2 { _ = unsafe library.setCiphers(context, "DEFAULT:@SECLEVEL=0") }
         if let authority = tls.clientAuthority { try requireClients(signedBy: authority) }
     }
 
     deinit { unsafe library.freeContext(context) }
 
-    /// Creates one connection's session, in the server's role.
+    /// Creates the session for a connection, in the role of the server.
     func makeSession() throws -> OpenSSL.Object {
         guard let session = unsafe library.newSession(context) else { throw library.failure("no TLS session") }
         unsafe library.setAcceptState(session)
@@ -182,13 +182,13 @@ import LetterheadFoundation
         _ = unsafe library.setSessionContext(context, "MockServer", 10)
     }
 
-    /// Calls a function with all certificates in a PEM string, and frees them afterwards.
+    /// Calls a function with all certificates in a PEM string, and frees them afterward.
     @safe private func withCertificates(_ text: String, _ body: ([OpenSSL.Object]) throws -> Void) throws {
         var certificates: [OpenSSL.Object] = unsafe []
         try withBuffer(text) { buffer in
             while let next = unsafe library.readCertificate(buffer, nil, nil, nil) { unsafe certificates.append(next) }
         }
-        // OpenSSL reports the text's end as an error.
+        // OpenSSL reports the end of the text as an error.
         library.clearErrors()
         defer { unsafe certificates.forEach { unsafe library.freeCertificate($0) } }
         try unsafe body(certificates)
