@@ -18,7 +18,7 @@ public import LetterheadTesting
 ///
 /// To check in production, use ``ContractObserver``.
 public enum Contract {
-    /// Decodes the responses of a cassette to the types of endpoints, and reports what doesn't fit and what no type
+    /// Decodes the responses in a cassette to the types of endpoints, and reports what doesn't fit and what no type
     /// reads.
     ///
     /// A response with a status from 200 to 299 is decoded to the `Response` of its template, and an error to its
@@ -28,7 +28,7 @@ public enum Contract {
     /// of the same type from a different response, or by one that the type decodes from `null`, `{}` or a similar empty
     /// value. Where neither exists, the report tells where decoding ended.
     ///
-    /// A cassette stores the name of the template for each response. List an endpoint in `routes` instead if:
+    /// A cassette stores a template name for each response. List an endpoint in `routes` instead if:
     ///
     /// - several of the types have one name, as `Users.Get` and `Teams.Get` do,
     /// - a different program recorded the archive, or
@@ -38,8 +38,8 @@ public enum Contract {
     /// A type that decodes itself is visible only in part.
     ///
     /// - Parameters:
-    ///   - cassette: the recording. Open an archive of a different program with `Cassette(file, mode: .replay)`.
-    ///   - endpoints: the types of the templates.
+    ///   - cassette: the recording. Open an archive from a different program with `Cassette(file, mode: .replay)`.
+    ///   - endpoints: the template types.
     ///   - routes: endpoints by their routes, for requests without a recorded template. The first match counts.
     ///     Default: none.
     ///   - values: the types of the values or events in streams, by template. The first 1,000 values of a stream are

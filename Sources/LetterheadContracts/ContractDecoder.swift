@@ -29,7 +29,7 @@ struct ElementSlot: ContractSlot {
     }
 }
 
-/// A decoder that forwards to the decoder of a response, and tells the reading what a type asks for.
+/// A decoder that forwards to the response decoder, and tells the reading what a type asks for.
 struct ContractDecoder: Decoder {
     let base: any Decoder
     let place: ContractPlace

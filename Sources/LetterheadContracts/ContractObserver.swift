@@ -3,7 +3,7 @@ public import Letterhead
 import LetterheadFoundation
 import Synchronization
 
-/// An observer that notices in production when the responses of a server drift from your types.
+/// An observer that notices in production when server responses drift from your types.
 ///
 /// It reports a member that is missing in some responses before it disappears everywhere, and before a user reports it.
 ///
@@ -52,8 +52,8 @@ public final class ContractObserver: Sendable {
     ///   - sampling: the share of the responses to read, from 0 to 1.
     ///   - maximumMembers: the maximum number of members to keep, in all endpoints together. Further ones are ignored.
     ///     Default: 10,000.
-    ///   - random: returns a number from 0 up to 1 for each response. Default: the random source of the system.
-    ///   - report: receives each new finding. It's called in the task of the observer.
+    ///   - random: returns a number from 0 up to 1 for each response. Default: the system random source.
+    ///   - report: receives each new finding. It's called in the observer task.
     public init(
         sampling: Double, maximumMembers: Int = 10_000,
         random: @escaping @Sendable () -> Double = { .random(in: 0..<1) },

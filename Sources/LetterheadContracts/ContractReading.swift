@@ -4,9 +4,9 @@ import LetterheadFoundation
 
 /// What one decoding asks of one document: the members, their types, and which of them are missing or don't fit.
 ///
-/// The decoder of the response reads the document. It decodes a ``ContractRoot``, which finds the reading in
-/// ``current``, and passes each type a decoder that forwards to the original one. Strategies for dates and keys
-/// therefore apply as in production.
+/// The response decoder reads the document. It decodes a ``ContractRoot``, which finds the reading in ``current``, and
+/// passes each type a decoder that forwards to the original one. Strategies for dates and keys therefore apply as in
+/// production.
 final class ContractReading: @unchecked Sendable {
     // Decoding is synchronous, so only one thread at a time uses a reading.
     @TaskLocal static var current: ContractReading?
@@ -125,8 +125,7 @@ final class ContractReading: @unchecked Sendable {
             throw ContractProblem(.undecodable, "a value that is nested more than \(Self.maximumDepth) levels deep")
         }
         if ContractSamples.isLeaf(type) {
-            // This is a value in a dictionary. If the type decoded itself, the strategies of the decoder would not
-            // apply.
+            // This is a value in a dictionary. If the type decoded itself, the decoder strategies would not apply.
             let slot = SingleSlot(container: try decoder.singleValueContainer())
             return try read(type, at: place, from: slot, isNested: true)
         }

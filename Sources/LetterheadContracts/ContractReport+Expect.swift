@@ -18,10 +18,10 @@ extension ContractReport {
     /// whole file, and the check succeeds. Use a separate file for each test.
     ///
     /// - Parameters:
-    ///   - name: the name of the file, or its path relative to the folder of the source file.
-    ///   - source: the path of the source file. Default: the calling file.
+    ///   - name: the name of the file, or its path relative to the source file.
+    ///   - source: the source file path. Default: the calling file.
     /// - Throws: `RecordingError` if the file did not exist, or if a response breaks the contract. The message names
-    ///   the endpoint, the path, and what was and is there. Also the error of the file system.
+    ///   the endpoint, the path, and what was and is there. Also an error from the file system.
     public func expect(noBreakSince name: String, in source: String = #filePath) throws {
         let file = URL(filePath: source).deletingLastPathComponent().appending(path: name)
         let now = lines

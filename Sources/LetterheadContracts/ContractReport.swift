@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Letterhead
 
-/// A comparison of what the types of endpoints ask for with what the responses of a server contain.
+/// A comparison of what the types of endpoints ask for with what server responses contain.
 ///
 /// ``Contract`` returns one for recorded responses, and a ``ContractObserver`` collects one in production. Print it to
 /// see the findings of each endpoint, ordered by route. What breaks decoding comes first:
@@ -19,7 +19,7 @@ import Letterhead
 public struct ContractReport: Sendable, CustomStringConvertible {
     /// What a finding is about. The cases that break decoding come first.
     public enum Kind: Int, Sendable, Hashable {
-        /// The body can't be decoded: it isn't a document in the format of the decoder, or it is nested too deep.
+        /// The body can't be decoded: it isn't a document in the decoder format, or it is nested too deep.
         case undecodable
         /// A required member is missing.
         case absent
@@ -38,7 +38,7 @@ public struct ContractReport: Sendable, CustomStringConvertible {
 
     /// One finding at one place.
     public struct Finding: Sendable, Hashable, CustomStringConvertible {
-        /// The method, the route and the type of the template. For the body of an error, also `failure` or `problem`.
+        /// The method, the route and the template type. For the body of an error, also `failure` or `problem`.
         public let endpoint: String
         /// The place in the document, such as `$.items[*].id`.
         public let path: String

@@ -10,9 +10,9 @@ extension HTTPRequest {
     /// // curl --header User-Agent: --header Accept: https://api.example.com/users/ada
     /// ```
     ///
-    /// The command sends exactly the headers of the request: it suppresses those that curl would add. The links of a
-    /// client add more headers, such as credentials. To include them, use `response.request.curlCommand()`. Secrets are
-    /// redacted (`Redaction`) unless you include them.
+    /// The command sends exactly the request headers: it suppresses those that curl would add. Client links add more
+    /// headers, such as credentials. To include them, use `response.request.curlCommand()`. Secrets are redacted
+    /// (`Redaction`) unless you include them.
     ///
     /// How curl receives the body depends on its kind:
     ///
@@ -67,7 +67,7 @@ private struct CurlCommand {
     private mutating func addHeaders(isForm: Bool) {
         let headers = request.framedHeaders()
         for field in headers where !(isForm && field.name == .contentType) {
-            // A malformed field can't be sent. curl would read a name that begins with `@` as the path of a file.
+            // A malformed field can't be sent. curl would read a name that begins with `@` as a file path.
             let name = ASCII.isToken(field.name.rawValue) ? field.name.rawValue : "(refused name)"
             let shown = ASCII.isFieldValue(field.value) ? field.value : Redaction.visible(field.value)
             let value = showsSecrets ? shown : request.redaction.value(of: field)
@@ -123,7 +123,7 @@ extension CurlCommand {
         }
     }
 
-    /// The longest argument that Linux accepts, in bytes, less some space for the name of the option.
+    /// The longest argument that Linux accepts, in bytes, less some space for the option name.
     private static let longestWord = 120 << 10
 
     /// Returns the options for a form, or nil if a part has binary content or headers that curl can't write.

@@ -39,7 +39,7 @@ public struct HTTPStatistics: Sendable, CustomStringConvertible {
     /// count, such as POST. Requests that bypass the cache don't.
     public internal(set) var cacheMisses = 0
 
-    /// One line with the numbers of the whole client, without ``budgetLeft``, and one line for each route and origin.
+    /// One line with the numbers for the whole client, without ``budgetLeft``, and one line for each route and origin.
     public var description: String {
         var lines = [
             "in progress \(loadsInProgress), retries \(retries), hedges \(hedges), connections opened \(connectionsOpened), "

@@ -14,8 +14,7 @@ public import Letterhead
 ///   body      |                         #####|    21.7 ms  5120 bytes
 /// ```
 ///
-/// Each row is a phase. Its bar begins and ends when the phase did. ``PrintTimeline`` prints a timeline for each load
-/// of a client.
+/// Each row is a phase. Its bar begins and ends when the phase did. ``PrintTimeline`` prints a timeline for each load.
 public struct HTTPTimeline: Sendable, CustomStringConvertible {
     /// A phase with a bar, or a note without one, such as `attempt 1`.
     struct Row: Equatable, Sendable {

@@ -8,7 +8,7 @@ extension HTTPEvent {
     /// The OpenTelemetry span name for an exchange: the method and the route, as in `GET users/{}/followers`.
     public var spanName: String { [standardMethod, route].compactMap(\.self).joined(separator: " ") }
 
-    /// The OpenTelemetry attributes for the span of an exchange, as `String` or `Int`.
+    /// The OpenTelemetry attributes for an exchange span, as `String` or `Int`.
     ///
     /// Use it for the events `exchange.start`, `exchange.end` and `exchange.failed`. If the result contains
     /// `error.type`, the span has failed. An exchange that was cancelled by its caller hasn't failed.

@@ -16,7 +16,7 @@ public struct PrintTimeline: HTTPObserver {
     public init(write: (@Sendable (String) -> Void)? = nil) { self.write = write ?? { print($0) } }
 
     public func record(_ event: HTTPEvent) {
-        // `HTTPTimeline` shows how many bytes a body had at its end, so it doesn't need the events of the pieces.
+        // `HTTPTimeline` shows how many bytes a body had at its end, so it doesn't need events for its pieces.
         guard event.name != .bodyPiece, let events = collector.add(event) else { return }
         write(HTTPTimeline(events).text())
     }

@@ -5,7 +5,7 @@ public import LetterheadFoundation
 extension HTTPHeaders {
     /// An entry in a `Server-Timing` header (W3C Server Timing). It tells what the server spent its time on.
     public struct ServerTiming: Hashable, Sendable, CustomStringConvertible {
-        /// The name of the metric, such as `db`.
+        /// The metric name, such as `db`.
         public let name: String
         public let duration: Duration?
         public let text: String?

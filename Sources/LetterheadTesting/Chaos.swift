@@ -58,7 +58,7 @@ public final class Chaos: Sendable, CustomStringConvertible {
             counts[key, default: 0] += 1
             return counts[key, default: 0]
         }
-        // FNV-1a, because the hashes of the standard library differ in each process.
+        // FNV-1a, because standard library hashes differ in each process.
         var bits: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in key.utf8 { bits = (bits ^ UInt64(byte)) &* 0x100_0000_01b3 }
         // SplitMix64. The count selects one number of the sequence.

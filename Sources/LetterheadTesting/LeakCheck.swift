@@ -2,7 +2,7 @@
 import Letterhead
 import Synchronization
 
-/// Runs an operation, and throws an error if it leaves a resource of a client in use.
+/// Runs an operation, and throws an error if it leaves a client resource in use.
 ///
 /// ```swift
 /// @Test func `nothing is left behind`() async throws {
@@ -18,7 +18,7 @@ import Synchronization
 /// - a task that still loads a request
 /// - a streamed body that was neither read to its end nor released, and therefore occupies a connection
 /// - a `Throttle` slot that was not returned
-/// - the hidden file of a download that was neither accepted nor removed
+/// - a hidden download file that was neither accepted nor removed
 /// - a transport from `HTTPClient.makeTransport` that was not released, and therefore keeps its idle connections open
 ///
 /// It finds them only if they were created in the operation or in its tasks, except in a `Task.detached`.
@@ -30,8 +30,8 @@ import Synchronization
 ///   - grace: how long the check waits in real time for resources to be released, because tasks end asynchronously.
 ///     Default: 1 second.
 ///   - operation: the code to check.
-/// - Returns: the result of the operation.
-/// - Throws: ``ResourceLeaks``, which names each resource and its owner, or the error of the operation.
+/// - Returns: what the operation returns.
+/// - Throws: ``ResourceLeaks``, which names each resource and its owner, or what the operation throws.
 public func withLeakCheck<Value>(
     grace: Duration = .seconds(1), _ operation: () async throws -> Value
 ) async throws -> Value {

@@ -5,7 +5,7 @@ import Synchronization
 
 /// What all mocks have in common with a transport: validation, time limits, and response delivery.
 ///
-/// This type is a class because the attempts of one request share the start of its deadline.
+/// This type is a class because all attempts for a request share one deadline.
 final class MockExchange: Sendable {
     let clock: any Clock<Duration>
     private let timeline: Timeline
@@ -26,7 +26,7 @@ final class MockExchange: Sendable {
         if Task.isCancelled { throw HTTPError(.cancelled, request: request, mayHaveBeenSent: false) }
     }
 
-    /// Returns the response of a handler within the time limits of the request, in the form that the request specifies.
+    /// Returns the response of a handler within the request time limits, in the form that the request specifies.
     func load(
         _ request: HTTPRequest, by handler: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
     ) async throws(HTTPError) -> HTTPResponse {
@@ -51,8 +51,8 @@ final class MockExchange: Sendable {
         return response
     }
 
-    /// Returns the time left until the deadline of a request. It's measured on the clock of the mock, from the start of
-    /// the first attempt.
+    /// Returns the time left until the deadline of a request. It's measured on the mock clock, from the start of the
+    /// first attempt.
     ///
     /// A client may measure deadlines in real time, which doesn't pass in a test. The result is nil if the request has
     /// no deadline. It's also nil if the mock measures real time, because the client then enforces the deadline.
@@ -77,7 +77,7 @@ struct MockTime: Sendable {
 
     /// Starts the time limits of a request, or returns nil if it has none.
     ///
-    /// - Parameter deadlineLeft: the time left until the deadline on the clock of the mock, or nil without a deadline.
+    /// - Parameter deadlineLeft: the time left until the deadline on the mock clock, or nil without a deadline.
     init?(_ request: HTTPRequest, clock: any Clock<Duration>, deadlineLeft: Duration?) {
         guard
             request.timeout != nil || request.idleTimeout != nil || request.timeLeft != nil || deadlineLeft != nil

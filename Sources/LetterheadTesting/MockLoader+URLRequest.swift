@@ -23,7 +23,7 @@
         /// Like every ``MockLoader``, it enforces time limits and records the requests.
         ///
         /// - Parameters:
-        ///   - clock: measures the time limits of requests. Default: the continuous clock.
+        ///   - clock: measures request time limits. Default: the continuous clock.
         ///   - handler: responds to each request. If it throws an error, such as a `URLError`, the request fails with
         ///     this error.
         public static func urlRequests(

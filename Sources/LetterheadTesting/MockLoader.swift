@@ -26,7 +26,7 @@ import Synchronization
 /// - It validates requests, including their replayable bodies, and records valid ones in ``requests``.
 /// - It saves a download to its file, and enforces the `responseLimit`, including its default.
 /// - If the `timeout`, `deadline` or `idleTimeout` of a request passes, it fails the request with `.timedOut` and
-///   cancels the task of the handler. Pass a ``TestClock`` to control the time.
+///   cancels the handler task. Pass a ``TestClock`` to control the time.
 public final class MockLoader: HTTPLoader {
     // This type is a class because all references share one script and one record.
 
@@ -45,7 +45,7 @@ public final class MockLoader: HTTPLoader {
     /// Creates a loader.
     ///
     /// - Parameters:
-    ///   - clock: measures the time limits of requests. Default: the continuous clock.
+    ///   - clock: measures request time limits. Default: the continuous clock.
     ///   - fallback: the default handler, which responds after the script has ended. Default: nil (the request fails).
     public init(clock: any Clock<Duration> = ContinuousClock(), _ fallback: Handler? = nil) {
         self.fallback = fallback

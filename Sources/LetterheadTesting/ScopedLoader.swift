@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 public import Letterhead
 
-/// A transport for the shared client of an app. It passes each request to the mock of the running test.
+/// A transport for a client that the whole app shares. It passes each request to the mock for the running test.
 ///
 /// The mock is in a task-local value and not in a global variable. Parallel tests can therefore return different
 /// responses to the same client:
@@ -15,13 +15,13 @@ public import Letterhead
 /// ```
 ///
 /// The scope includes the tasks that the operation creates with `async let`, task groups and `Task { … }`. It doesn't
-/// include `Task.detached`. A request outside of a scope fails with `.unexpectedRequest`.
+/// include `Task.detached`. A request outside a scope fails with `.unexpectedRequest`.
 ///
 /// The trait `.stubbed` of LetterheadTestingSupport creates a scope for each test.
 public struct ScopedLoader: HTTPLoader {
     @TaskLocal private static var scoped: (any HTTPLoader)?
 
-    /// The mock of the current scope, or nil outside of a scope.
+    /// The mock in the current scope, or nil outside a scope.
     public static var current: (any HTTPLoader)? { scoped }
 
     /// Creates the transport.
@@ -31,17 +31,17 @@ public struct ScopedLoader: HTTPLoader {
     ///
     /// - Parameters:
     ///   - loader: the mock, such as a ``StubLoader`` or a ``MockLoader``.
-    ///   - operation: the code of the test. Scopes can be nested, and the innermost one applies.
-    /// - Returns: the result of the operation.
+    ///   - operation: the test code. Scopes can be nested, and the innermost one applies.
+    /// - Returns: what the operation returns.
     public static func run<Value>(
         over loader: any HTTPLoader, _ operation: () async throws -> Value
     ) async rethrows -> Value {
         try await $scoped.withValue(loader, operation: operation)
     }
 
-    /// Responds with the mock of the current scope.
+    /// Responds with the mock in the current scope.
     ///
-    /// - Throws: `.unexpectedRequest` outside of a scope, or the error of the mock.
+    /// - Throws: `.unexpectedRequest` outside a scope, or what the mock throws.
     public func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         guard let loader = Self.scoped else {
             throw HTTPError(
@@ -54,6 +54,6 @@ public struct ScopedLoader: HTTPLoader {
         return try await loader.load(request)
     }
 
-    /// Resets the mock of the current scope.
+    /// Resets the mock in the current scope.
     public func reset() async { await Self.scoped?.reset() }
 }

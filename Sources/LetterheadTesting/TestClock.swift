@@ -28,7 +28,7 @@ import Letterhead
 public final class TestClock: Clock {
     // This type is a class because all references share one time.
 
-    /// A point in time, measured from the creation of the clock.
+    /// A point in time, measured since the clock was created.
     public struct Instant: InstantProtocol {
         /// The duration since the clock was created.
         public let offset: Duration
@@ -195,8 +195,8 @@ extension TestClock {
     /// let user = try await clock.run { try await client.send(GetUser(login: "ada").retry(.exponential)) }
     /// ```
     ///
-    /// - Returns: the result of the operation.
-    /// - Throws: the error of the operation.
+    /// - Returns: what the operation returns.
+    /// - Throws: what the operation throws.
     public func run<Value: Sendable>(
         _ operation: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
@@ -228,8 +228,8 @@ extension TestClock {
     /// No API reports whether other tasks can run, so waiting in real time is the only way to let them continue.
     ///
     /// - Parameter isAsleep: whether the calling task still waits. Default: always true.
-    /// - Returns: the ``activity`` at the beginning of the quiet time. Nil if the calling task is cancelled or no
-    ///   longer waits: nothing is known about the other tasks then, and the clock must not move.
+    /// - Returns: the ``activity`` when the quiet time began. Nil if the calling task is cancelled or no longer waits:
+    ///   nothing is known about the other tasks then, and the clock must not move.
     func settle(while isAsleep: () -> Bool = { true }) async -> Int? {
         var quiet = 0
         var seen = activity

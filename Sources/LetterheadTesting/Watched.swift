@@ -27,7 +27,7 @@ final class Watched<Value: Sendable>: Sendable {
     /// Waits until the value fulfills a condition, and returns the value.
     ///
     /// Returns nil if the time limit passes in real time, or if the task is cancelled first. The condition may be test
-    /// code, so it runs outside of the lock.
+    /// code, so it runs outside the lock.
     func value(within limit: Duration? = nil, where fits: (Value) throws -> Bool) async rethrows -> Value? {
         let clock = ContinuousClock()
         let end = limit.map { clock.now + $0 }

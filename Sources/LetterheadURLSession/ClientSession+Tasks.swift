@@ -42,7 +42,7 @@
             }
         }
 
-        /// Creates a task that returns the body of the response in memory. See ``data(for:delegate:)``.
+        /// Creates a task that returns the response body in memory. See ``data(for:delegate:)``.
         ///
         /// The handler is called once, on an arbitrary thread.
         public func dataTask(
@@ -74,8 +74,8 @@
             task(request, completionHandler) { try await $0.upload(for: request, fromFile: fileURL) }
         }
 
-        /// Creates a task that saves the body of the response. See ``download(for:delegate:)``. As with `URLSession`,
-        /// the file is deleted when the handler returns.
+        /// Creates a task that saves the response body. See ``download(for:delegate:)``. As with `URLSession`, the file
+        /// is deleted when the handler returns.
         public func downloadTask(
             with request: URLRequest, completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
         ) -> DataTask {

@@ -31,10 +31,10 @@
     ///
     /// These rules apply to all functions:
     ///
-    /// - The settings of a `URLRequest` take precedence over the settings of the client.
+    /// - The settings of a `URLRequest` take precedence over the client settings.
     /// - If your task is cancelled, the function throws `URLError.cancelled` within milliseconds, and the connection is
     ///   closed.
-    /// - Each `URLError` has the `HTTPError` of the client in `userInfo[NSUnderlyingErrorKey]`.
+    /// - Each `URLError` has the `HTTPError` from the client in `userInfo[NSUnderlyingErrorKey]`.
     /// - Delegates aren't supported. The parameter `delegate` accepts only nil.
     public final class ClientSession: Sendable {
         // A class, because code for URLSession may compare sessions by identity.
@@ -61,8 +61,8 @@
 
         /// Creates a session with a new client for a configuration.
         ///
-        /// The session uses these settings of the configuration: the timeouts, the additional headers, the cookie
-        /// storage, the cookie settings, the limit of connections and the protocol classes. It doesn't use caches and
+        /// The session uses these settings from the configuration: the timeouts, the additional headers, the cookie
+        /// storage, the cookie settings, the connection limit and the protocol classes. It doesn't use caches and
         /// stored credentials. On Linux, each request fails if `connectionProxyDictionary` is set, and the error names
         /// the setting. A body in memory has at most 2 GiB. <doc:ComingFromURLSession> lists all settings.
         public convenience init(configuration: URLSessionConfiguration) {
@@ -83,7 +83,7 @@
             try await data(for: URLRequest(url: url))
         }
 
-        /// Sends a request with bytes in memory. They replace the body of the request.
+        /// Sends a request with bytes in memory. They replace the request body.
         ///
         /// - Throws: `URLError`.
         public func upload(
@@ -94,7 +94,7 @@
             return try await data(for: request)
         }
 
-        /// Sends a request with a file, which replaces the body of the request. The file is read while it is sent.
+        /// Sends a request with a file, which replaces the request body. The file is read while it is sent.
         ///
         /// - Throws: `URLError`. Nothing is sent if the file can't be read.
         public func upload(
@@ -129,8 +129,7 @@
             try await download(for: URLRequest(url: url))
         }
 
-        /// Sends a request and returns when the response head has arrived. The bytes of the body arrive as you read
-        /// them.
+        /// Sends a request and returns when the response head has arrived. The body bytes arrive as you read them.
         ///
         /// ```swift
         /// let (bytes, response) = try await session.bytes(for: request)
@@ -173,7 +172,7 @@
             if file != nil {
                 urlRequest.httpBody = nil
                 urlRequest.httpBodyStream = nil
-                // The length of the file replaces this one.
+                // The file length replaces this one.
                 urlRequest.setValue(nil, forHTTPHeaderField: "Content-Length")
             }
             var request = try HTTPRequest(urlRequest)

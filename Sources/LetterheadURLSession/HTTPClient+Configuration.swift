@@ -38,8 +38,8 @@
                     ? "the requestCachePolicy returnCacheDataDontLoad is not supported (set another policy)" : nil
             }
 
-            /// The transport of the process, whose connections the sessions share. A session with a different limit of
-            /// connections has a separate transport.
+            /// The transport of the process, whose connections the sessions share. A session with a different
+            /// connection limit has a separate transport.
             fileprivate var transport: any HTTPLoader {
                 guard httpMaximumConnectionsPerHost != URLSessionConfiguration.default.httpMaximumConnectionsPerHost
                 else { return HTTPClient.defaultTransport }
@@ -48,7 +48,7 @@
                 return HTTPClient.makeTransport(settings)
             }
 
-            /// Returns the client with the timeouts and the headers of the configuration. The values of a request take
+            /// Returns the client with the timeouts and headers from the configuration. Values in a request take
             /// precedence.
             fileprivate func settings(for client: HTTPClient) -> HTTPClient {
                 var client = client

@@ -8,12 +8,12 @@
 
     /// Lets the `protocolClasses` of a configuration respond, such as a `URLProtocol` that a test uses as a mock.
     struct UseProtocols: LoaderLink {
-        /// The size of the largest request body. A `URLProtocol` receives the body in memory.
+        /// The maximum size of a request body. A `URLProtocol` receives the body in memory.
         private static let limit = 1 << 30
 
         private let classes: [URLProtocol.Type]
 
-        /// Returns nil if all classes of the configuration are built into Foundation.
+        /// Returns nil if all classes in the configuration are built into Foundation.
         init?(_ configuration: URLSessionConfiguration) {
             let standard = Set((URLSessionConfiguration.default.protocolClasses ?? []).map { ObjectIdentifier($0) })
             classes = (configuration.protocolClasses ?? []).compactMap { type in
@@ -99,7 +99,7 @@
 
         func urlProtocol(_ protocol: URLProtocol, didFailWithError error: any Error) { sender.finish(throwing: error) }
 
-        /// The response is passed on, so that the redirect link of the client follows it.
+        /// The response is passed on, so that the redirect link in the client follows it.
         func urlProtocol(
             _ protocol: URLProtocol, wasRedirectedTo request: URLRequest, redirectResponse: URLResponse
         ) {

@@ -12,7 +12,7 @@ struct ArchiveRedaction: Sendable {
 
     let names: Redaction
 
-    /// Returns the value of a header field without secrets. A cookie keeps its name and its attributes.
+    /// Returns a header field value without secrets. A cookie keeps its name and its attributes.
     func value(of field: HTTPHeaders.Field) -> String {
         if field.name == .setCookie { return cookie(field.value) }
         return isSecret(field) ? Self.placeholder : text(field.value)
@@ -124,8 +124,8 @@ struct ArchiveRedaction: Sendable {
         text.replacingBytes(of: Redaction.placeholder, with: Self.placeholder)
     }
 
-    /// Returns the name and the attributes of a cookie. Any other segment is redacted, and so is one with a comma,
-    /// because it may contain a second cookie.
+    /// Returns a cookie name and its attributes. Any other segment is redacted, and so is one with a comma, because it
+    /// may contain a second cookie.
     private func cookie(_ value: String) -> String {
         let segments = value.split(at: ";", omittingEmpty: false)
         let attributes = segments.dropFirst().filter { !$0.isEmpty }.map { segment in
@@ -195,7 +195,7 @@ struct ArchiveRedaction: Sendable {
         return clean.dropFirst().reduce(into: clean[0]) { $0 += delimiter + $1 }
     }
 
-    /// Returns the replacement for text outside of all parts.
+    /// Returns the replacement for text outside all parts.
     private func outside(_ text: Data) -> Data {
         text.allSatisfy { $0 == 0x0D || $0 == 0x0A } ? text : Data("\r\n\(Self.placeholder)\r\n".utf8)
     }

@@ -17,7 +17,7 @@ struct HAR: Codable, Sendable {
 
     struct Entry: Codable, Sendable {
         var startedDateTime: String?
-        /// The duration of the exchange in milliseconds.
+        /// How long the exchange took, in milliseconds.
         var time: Double?
         var request: Request
         var response: Response
@@ -103,7 +103,7 @@ struct HAR: Codable, Sendable {
         /// The same as `encoding`, for requests.
         var _encoding: String?
         var comment: String?
-        /// The items of a form. Some programs write them instead of the text.
+        /// Form items. Some programs write them instead of the text.
         var params: [Field]?
         /// The pieces of a streamed body, or nil for a body that arrived as a whole.
         var _pieces: [Piece]?
@@ -204,7 +204,7 @@ extension HAR.Content {
         return post
     }
 
-    /// The bytes of the body, or nil if the archive doesn't contain them.
+    /// The body bytes, or nil if the archive doesn't contain them.
     ///
     /// Some programs break Base64 into lines, or declare Base64 although they write plain text. If a body isn't text,
     /// or has a charset other than UTF-8, some programs write each byte as a character.
@@ -247,7 +247,7 @@ extension HAR.Entry {
     }
 }
 
-/// An error of a recording, a snapshot or a contract.
+/// An error in a recording, a snapshot or a contract.
 ///
 /// It's thrown if an archive or a snapshot can't be used, if a request differs from its snapshot, if responses break a
 /// contract, or if a value looks like a secret.

@@ -23,7 +23,7 @@ extension Cassette {
         /// false.
         public var repeatsEntries: Bool
 
-        /// Creates rules. The documentation of each property lists its default.
+        /// Creates rules. Each property documents its default.
         public init(
             headers: Set<HTTPHeaders.Name> = [], ignoredQuery: Set<String> = [], ignoredJSONPaths: Set<String> = [],
             comparesBody: Bool = true, repeatsEntries: Bool = false
@@ -59,8 +59,7 @@ struct CassetteKey: Equatable {
         body = matching.comparesBody ? CassetteBody(request.postData, ignoring: paths, redaction) : .none
     }
 
-    /// Returns the differences from the key of an entry, and their weight. The entry with the smallest weight is the
-    /// nearest one.
+    /// Returns the differences from an entry, and their weight. The entry with the smallest weight is the nearest one.
     func differences(from entry: CassetteKey) -> (weight: Int, texts: [String]) {
         var found: [(weight: Int, text: String)] = []
         if method != entry.method { found.append((3, "the method is \(method), not \(entry.method)")) }

@@ -4,7 +4,7 @@ import Letterhead
 import Synchronization
 
 extension Cassette {
-    /// Sends a request and records its response. Entries have the order of the requests, even if responses arrive in a
+    /// Sends a request and records its response. Entries have the same order as requests, even if responses arrive in a
     /// different order.
     func record(_ request: HTTPRequest, over next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         let index = state.withLock { state in
@@ -53,7 +53,7 @@ extension Cassette {
             stored = try? await chunks.reduce(into: Data()) { $0 += $1 }
         }
         guard let data = stored else {
-            // The bytes aren't available, so the archive contains the type and the length of the body.
+            // The bytes aren't available, so the archive contains the type and length of the body.
             let text = "(\(type(of: request.body)), \(chunks.length.map { "\($0)" } ?? "unknown") bytes)"
             archived.postData = HAR.Content(mimeType: headers[.contentType] ?? "", text: text)
             return archived

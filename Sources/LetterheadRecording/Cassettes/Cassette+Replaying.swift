@@ -75,7 +75,7 @@ extension Cassette {
     }
 }
 
-/// Waits on a clock as long as the recorded exchange did, within the time limits of the request.
+/// Waits on a clock as long as the recorded exchange did, within the request time limits.
 struct ReplayTime: Sendable {
     let request: HTTPRequest
     let clock: any Clock<Duration>

@@ -59,7 +59,7 @@ public final class Cassette: Sendable {
         /// In continuous integration, set the variable to `replay`, so that no test uses the network.
         ///
         /// - Parameters:
-        ///   - name: the name of the variable. Default: `LETTERHEAD_CASSETTES`.
+        ///   - name: the variable name. Default: `LETTERHEAD_CASSETTES`.
         ///   - standard: the mode if the variable isn't set or is empty.
         /// - Throws: an error that lists the modes if the variable has a different value.
         public static func environment(_ name: String = "LETTERHEAD_CASSETTES", default standard: Mode) throws -> Mode {
@@ -76,7 +76,7 @@ public final class Cassette: Sendable {
         /// The entries that this cassette has recorded. They aren't replayed. An entry is nil until its response is
         /// complete.
         var new: [HAR.Entry?] = []
-        /// The indices of the entries that were replayed.
+        /// The indices of replayed entries.
         var used: Set<Int> = []
         /// The secrets in the paths of recorded requests.
         var values: Set<Secret> = []
@@ -135,11 +135,11 @@ public final class Cassette: Sendable {
         (self.clock, timeline) = (clock, Timeline(clock))
     }
 
-    /// Opens the cassette for one test: the file `Cassettes/FILE/TEST.har` next to the source file of the test.
+    /// Opens the cassette for one test: the file `Cassettes/FILE/TEST.har` next to the test file.
     ///
     /// - Parameters:
-    ///   - test: the name of the test. Default: the calling function.
-    ///   - source: the path of the source file. Default: the calling file.
+    ///   - test: the test name. Default: the calling function.
+    ///   - source: the source file path. Default: the calling file.
     ///   - mode: whether to record or to replay.
     ///   - matching: the rules for replaying. Default: the method, the URL and the body must be equal.
     ///   - redaction: the secret names. Default: the standard names.
@@ -165,16 +165,15 @@ public final class Cassette: Sendable {
     /// let receipt = try await clock.run { try await client.send(payment) }
     /// ```
     ///
-    /// The waits take no time if the clock of the test runs, as in this example. The trait `.replaying` of
+    /// The waits take no time if the test clock runs, as in this example. The trait `.replaying` of
     /// LetterheadTestingSupport does so, too. The recorder has removed the secrets, so they aren't compared. If the
     /// recorder has not kept a response body, the request for it fails.
     ///
     /// - Parameters:
     ///   - flight: the file from the recorder. Any other archive is replayed without waits and failures.
     ///   - matching: the rules for replaying. Default: the method, the URL and the body must be equal.
-    ///   - redaction: the secret names. Pass the ones that the `dump` of the recorder received. Default: the standard
-    ///     names.
-    ///   - clock: measures the waits, and the timeouts of the requests.
+    ///   - redaction: the secret names. Pass the same names as to `dump`. Default: the standard names.
+    ///   - clock: measures the waits and the request timeouts.
     /// - Throws: an error if the file doesn't exist, or if it is not an archive.
     public convenience init(
         flight: URL, matching: Matching = Matching(), redaction: Redaction = .standard, clock: any Clock<Duration>
@@ -201,7 +200,7 @@ public final class Cassette: Sendable {
         CassetteLink(cassette: self) --> AnyLoader { [self] request in throw await mismatch(of: request) }
     }
 
-    /// A link that records the responses of the next loader, or replays recorded ones without calling it.
+    /// A link that records responses from the next loader, or replays recorded ones without calling it.
     public var link: any LoaderLink { CassetteLink(cassette: self) }
 
     /// How many entries in the file are unused. A test can check that it is zero at the end.
@@ -267,7 +266,7 @@ extension Cassette {
     /// Searches the cassette for strings that are likely to be secrets.
     ///
     /// Call it in a test, so that no secret is committed: `#expect(cassette.audit().isEmpty)`. If it finds a secret,
-    /// add its name to the `redaction` of the cassette, and record again.
+    /// add its name to the cassette `redaction`, and record again.
     ///
     /// It finds:
     ///

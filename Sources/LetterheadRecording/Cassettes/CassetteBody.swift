@@ -29,7 +29,7 @@ enum CassetteBody: Equatable {
         self = .values(values)
     }
 
-    /// Describes the difference from the body of an entry, or returns nil if the bodies are equal.
+    /// Describes the difference from the body in an entry, or returns nil if the bodies are equal.
     func difference(from entry: CassetteBody) -> String? {
         guard self != entry else { return nil }
         switch (self, entry) {

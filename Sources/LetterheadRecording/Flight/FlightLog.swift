@@ -100,7 +100,7 @@ extension HTTPEvent {
 }
 
 extension FlightLog.Load {
-    /// The events with the result of an exchange. They are kept even if an exchange has very many events.
+    /// The events that contain exchange results. They are kept even if an exchange has very many events.
     private static let results: Set<HTTPEvent.Name> = [.responseHead, .exchangeEnd, .exchangeFailed]
 
     fileprivate mutating func add(_ event: HTTPEvent, at place: Int, _ most: Int) {

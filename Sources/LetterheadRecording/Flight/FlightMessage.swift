@@ -2,8 +2,8 @@
 import Letterhead
 import LetterheadFoundation
 
-/// A request or a response in the memory of a flight recorder. It contains no secret header values, and as much of the
-/// body as is kept.
+/// A request or a response that a flight recorder keeps. It contains no secret header values, and as much of the body
+/// as is kept.
 struct FlightMessage: Sendable {
     typealias Limits = (bytes: Int, keepsBinary: Bool)
 

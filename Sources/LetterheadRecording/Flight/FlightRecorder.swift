@@ -45,12 +45,11 @@ public final class FlightRecorder: HTTPObserver {
     /// Creates a recorder.
     ///
     /// - Parameters:
-    ///   - last: how many exchanges to keep, from 1 to 10,000. A number outside of this range counts as the nearest
-    ///     bound.
+    ///   - last: how many exchanges to keep, from 1 to 10,000. A number outside this range counts as the nearest bound.
     ///     Default: 50.
     ///   - bytes: the memory for messages and events. The minimum is 65,536 bytes. If the memory is used up, the oldest
     ///     load is removed first. Default: 4 MiB.
-    ///   - bodyLimit: the size of the largest body to keep. Of a larger one, only the beginning of a streamed body is
+    ///   - bodyLimit: the maximum size of a body to keep. Of a larger one, only the beginning of a streamed body is
     ///     kept. With 0, no bodies are kept. Default: nil (an eighth of `bytes`, which is also the maximum).
     ///   - keepsBinaryBodies: whether to keep bodies of other types, too, such as XML, HTML and images. Their secrets
     ///     aren't removed, and only the audit searches for them. Compressed bodies are never kept. Default: false.
@@ -114,8 +113,8 @@ public final class FlightRecorder: HTTPObserver {
     ///   - folder: the folder for the file. It's created if it doesn't exist. Only the current user can read the file.
     ///   - redaction: names of secret values, in addition to the names that each request declares. Default: the
     ///     standard names.
-    /// - Returns: the URL of the file. Its name consists of `flight-`, the date in seconds since 1970, a random text,
-    ///   and `.har`.
+    /// - Returns: the file URL. Its name consists of `flight-`, the date in seconds since 1970, a random text, and
+    ///   `.har`.
     /// - Throws: an error that names each field with a value that looks like a secret. In this case, nothing is
     ///   written: add the field names to `redaction`. Also an error from the file system.
     public func dump(around error: any Error, to folder: URL, redaction: Redaction = .standard) throws -> URL {
@@ -143,7 +142,7 @@ extension FlightRecorder: MessageObserver {
         guard let exchange = event[.exchange] else { return }
         switch message {
         case .request(let request):
-            // Bodies are encoded outside of the lock.
+            // Bodies are encoded outside the lock.
             let new = FlightLog.Exchange(
                 number: exchange, begin: event, id: request.id, date: now(),
                 settings: [

@@ -8,7 +8,7 @@ extension RequestSnapshot {
     /// If the file doesn't exist, this method writes it and throws an error, so that you review the new file. If the
     /// environment variable `LETTERHEAD_SNAPSHOTS` is `record`, it writes the file without a comparison, and succeeds.
     ///
-    /// - Parameter file: the file of the snapshot.
+    /// - Parameter file: the snapshot file.
     /// - Throws: ``RecordingError`` if the snapshot differs from the file, or if the file did not exist. Also an error
     ///   from the file system.
     public func check(against file: URL) throws {
@@ -21,13 +21,13 @@ extension RequestSnapshot {
 
     /// Compares the snapshot with the file for one test.
     ///
-    /// The folder `Snapshots` is next to the source file of the test. The path is `Snapshots/FILE/TEST.EXTENSION`, or
+    /// The folder `Snapshots` is next to the test file. The path is `Snapshots/FILE/TEST.EXTENSION`, or
     /// `Snapshots/FILE/TEST-NAME.EXTENSION` with a name.
     ///
     /// - Parameters:
     ///   - name: a name that distinguishes several snapshots in one test. Default: empty (no name).
-    ///   - test: the name of the test. Default: the calling function.
-    ///   - source: the path of the source file. Default: the calling file.
+    ///   - test: the test name. Default: the calling function.
+    ///   - source: the source file path. Default: the calling file.
     /// - Throws: ``RecordingError`` if the snapshot differs from the file, or if the file did not exist. Also an error
     ///   from the file system.
     public func check(named name: String = "", test: String = #function, in source: String = #filePath) throws {
@@ -59,8 +59,8 @@ package enum RecordedText {
 
 /// The locations of files that belong to a test.
 enum TestFile {
-    /// Returns `FOLDER/FILE/TEST.EXTENSION` next to a source file. In the name of the test, everything except letters
-    /// and digits becomes a hyphen.
+    /// Returns `FOLDER/FILE/TEST.EXTENSION` next to a source file. In the test name, everything except letters and
+    /// digits becomes a hyphen.
     static func url(in folder: String, test: String, source: String, extension: String) -> URL {
         let source = URL(filePath: source)
         var name = test.map { $0.isLetter || $0.isNumber ? $0 : "-" }.drop { $0 == "-" }

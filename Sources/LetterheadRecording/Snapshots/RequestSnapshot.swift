@@ -39,7 +39,7 @@ public struct RequestSnapshot: Sendable, CustomStringConvertible {
     /// ```
     ///
     /// The closure receives the request with placeholders for values that differ in each run. It must not return
-    /// secrets: use `Redaction` or `HTTPRequest.curlCommand`, which know the secret names of the request.
+    /// secrets: use `Redaction` or `HTTPRequest.curlCommand`, which know the secret names in the request.
     ///
     /// - Parameters:
     ///   - request: the request.
@@ -58,7 +58,7 @@ public struct RequestSnapshot: Sendable, CustomStringConvertible {
             headers: redaction.headers, parameters: redaction.parameters, values: redaction.values)
         for field in headers where Self.isVolatile(field.name) { request.headers[field.name] = "VOLATILE" }
         if !headers.contains(.contentEncoding), let data, let json = Self.indented(data, headers.type) {
-            // The members of an object can have a different order in each run.
+            // JSON members can have a different order in each run.
             request.headers[.contentType] = headers[.contentType]
             request.body = DataBody(Data(json.utf8), contentType: .json)
         }
@@ -72,8 +72,7 @@ public struct RequestSnapshot: Sendable, CustomStringConvertible {
 }
 
 extension RequestSnapshot {
-    /// Returns whether the value of a header differs in each run: trace headers, request identifiers, and idempotency
-    /// keys.
+    /// Returns whether a header value differs in each run: trace headers, request identifiers, and idempotency keys.
     private static func isVolatile(_ name: HTTPHeaders.Name) -> Bool {
         name.fieldClass == .trace || name == .idempotencyKey || name == "X-Idempotency-Key"
     }

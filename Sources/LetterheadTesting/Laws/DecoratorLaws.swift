@@ -14,7 +14,7 @@ public import Letterhead
 ///
 /// The laws:
 /// - **Forwarding**: every member that the decorator doesn't change has the same value or effect as in the base,
-///   including `decode` and `finish`. The decorator calls `finish` of the base exactly once for each request.
+///   including `decode` and `finish`. The decorator calls `finish` on the base exactly once for each request.
 /// - **Precedence**: a changed member keeps what the base contains: its other headers, query items, parameters and
 ///   options. If both set the same name, the result follows the declared precedence.
 /// - **Stability**: a member always returns the same value.
@@ -23,11 +23,11 @@ public import Letterhead
 public struct DecoratorLaws: Sendable {
     /// Which value wins if a decorator and its base set the same header, query item or parameter.
     public enum Precedence: Sendable, Hashable {
-        /// The value of the decorator wins, as with `.header`.
+        /// The decorator value wins, as with `.header`.
         case decorator
-        /// The value of the base wins: the decorator sets only what is missing, as with `.paginated`.
+        /// The base value wins: the decorator sets only what is missing, as with `.paginated`.
         case base
-        /// Both values are sent, the value of the base first, as with `.addingHeader`.
+        /// Both values are sent, the base value first, as with `.addingHeader`.
         case both
         /// The precedence isn't checked, because it depends on further conditions.
         case unchecked
@@ -41,7 +41,7 @@ public struct DecoratorLaws: Sendable {
     ///
     /// - Parameters:
     ///   - changed: the members that the decorator changes. Default: none.
-    ///   - precedence: which value wins if both set the same name. Default: the value of the decorator.
+    ///   - precedence: which value wins if both set the same name. Default: the decorator.
     ///   - decorate: wraps a template in the decorator, or in several nested decorators.
     public init(
         changing changed: Set<TemplateMember> = [], precedence: Precedence = .decorator,
@@ -80,7 +80,7 @@ public struct DecoratorLaws: Sendable {
 
 extension DecoratorLaws {
     /// Checks that every member has the same value as in the base unless it is declared as changed. In any case,
-    /// `finish` of the base must be called once.
+    /// `finish` on the base must be called once.
     private func forwarding(_ base: LawTemplate) async -> [LawViolation] {
         let (plain, decorated) = (LawTemplate(variant: base.variant), decorate(base))
         var (expected, found) = (await TemplateReading(plain), await TemplateReading(decorated))
@@ -98,7 +98,7 @@ extension DecoratorLaws {
         }
     }
 
-    /// Returns the results of `finish` for a success and for a failure, and how often `finish` of the base was called.
+    /// Returns the results of `finish` for a success and for a failure, and how often `finish` on the base was called.
     private func finishing(_ template: some RequestTemplate, counting base: LawTemplate) async -> String {
         var text = ""
         let failure = Result<HTTPResponse, HTTPError>.failure(HTTPError(.unknown, request: HTTPRequest()))
@@ -148,7 +148,7 @@ extension DecoratorLaws {
         return found
     }
 
-    /// Returns the values of a member by their names.
+    /// Returns the member values by name.
     private func values(of member: TemplateMember, in template: some RequestTemplate) -> [String: [String?]] {
         if member == .headers {
             return Dictionary(grouping: template.headers) { ASCII.lowercased($0.name.rawValue) }

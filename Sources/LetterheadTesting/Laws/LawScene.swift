@@ -3,7 +3,7 @@ import LetterheadFoundation
 import Letterhead
 import Synchronization
 
-/// The surroundings for the check of a loader or a link. The scene responds to `/answer/…`, and suspends a request for
+/// The surroundings for checking a loader or a link. The scene responds to `/answer/…`, and suspends a request for
 /// `/hang` until it is cancelled or reset.
 struct LawScene: Sendable {
     /// What happened below the loader.

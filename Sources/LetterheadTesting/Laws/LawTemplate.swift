@@ -23,7 +23,7 @@ public struct LawTemplate: PaginatedTemplate {
     let variant: Int
     /// How often `finish` was called on a template and its copies.
     let finishes = Watched(0)
-    /// The number of the requested page.
+    /// The requested page number.
     public private(set) var page: Int
     /// A method that differs between variants.
     public let method: HTTPMethod
@@ -105,10 +105,10 @@ public struct LawTemplate: PaginatedTemplate {
         .next(requestForNextPage())
     }
 
-    /// The number of the requested page.
+    /// The requested page number.
     public var position: PagePosition { .number(page) }
 
-    /// Returns the same template with the page number of a checkpoint.
+    /// Returns the same template with the checkpoint page number.
     public func resumed(from checkpoint: PageCheckpoint) -> LawTemplate {
         var other = self
         other.page = checkpoint.page

@@ -27,9 +27,9 @@ public import Letterhead
 ///   loader or the server below ends, too.
 /// - **Reset**: a reset ends all requests in progress before it returns. A link passes it on exactly once. A second
 ///   reset has no effect, and later requests succeed.
-/// - **Release**, for links only: before a link calls the next loader a second time, it drops the streamed body of the
-///   first response. The check sends the link a redirect, a 401, a 503, a 304 that confirms nothing and a body that
-///   breaks off. All are sent over a `Throttle` with one slot.
+/// - **Release**, for links only: before a link calls the next loader a second time, it drops the first streamed body.
+///   The check sends the link a redirect, a 401, a 503, a 304 that confirms nothing and a body that breaks off. All are
+///   sent over a `Throttle` with one slot.
 /// - **Retention**: after a request has ended, the loader keeps no reference to it.
 /// - **Validation**, for loaders only: the loader refuses a malformed request before it sends anything.
 public struct LoaderLaws: Sendable {
@@ -58,7 +58,7 @@ public struct LoaderLaws: Sendable {
 
     /// Returns the violated laws, if any.
     ///
-    /// - Throws: an error if the server of the check can't start.
+    /// - Throws: an error if its server can't start.
     public func violations() async throws -> [LawViolation] {
         var found: [LawViolation] = []
         let laws = [
@@ -76,7 +76,7 @@ public struct LoaderLaws: Sendable {
 
     /// Throws an error if the loader or the link violates a law.
     ///
-    /// - Throws: ``LawViolations`` with all violations, or an error if the server of the check can't start.
+    /// - Throws: ``LawViolations`` with all violations, or an error if its server can't start.
     public func check() async throws {
         try await violations().check()
     }

@@ -3,7 +3,7 @@ import LetterheadFoundation
 public import Letterhead
 import Synchronization
 
-/// Checks the order of the events that an `HTTPObserver` receives.
+/// Checks the event order that an `HTTPObserver` receives.
 ///
 /// Write one test for each custom link that records events. The check uses a client that contains the link, once above
 /// the attempts and once below them. Its requests are retried and redirected. Some are streamed, fail, or are
@@ -122,7 +122,7 @@ private enum ObserverScene: String, CaseIterable {
     }
 }
 
-/// Checks the order of the events in one load.
+/// Checks the event order in one load.
 private struct EventOrder {
     private var violations: [LawViolation] = []
     private var first: HTTPEvent?

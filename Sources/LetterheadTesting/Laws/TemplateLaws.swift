@@ -33,8 +33,7 @@ public enum TemplateLaws {
     }
 }
 
-/// The members of a template as exact texts, to compare two templates. The texts contain secrets, so they are never
-/// printed.
+/// Template members as exact texts, to compare two templates. The texts contain secrets, so they are never printed.
 struct TemplateReading {
     var texts: [TemplateMember: String] = [:]
 

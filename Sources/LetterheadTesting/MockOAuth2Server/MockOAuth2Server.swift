@@ -33,8 +33,8 @@ public final class MockOAuth2Server: Sendable {
     /// Starts a server.
     ///
     /// - Parameters:
-    ///   - clientID: the identifier of the only client. Default: `client`.
-    ///   - clientSecret: the secret of this client. Default: nil (a public client, which needs no secret).
+    ///   - clientID: the identifier for the only client. Default: `client`.
+    ///   - clientSecret: the client secret. Default: nil (a public client, which needs no secret).
     ///   - lifetime: how long an access token is valid. Default: one hour.
     ///   - clock: measures the lifetime. Default: the continuous clock.
     ///   - api: responds to requests with a valid access token. Default: an empty `200 OK`.
@@ -64,7 +64,7 @@ public final class MockOAuth2Server: Sendable {
 
     private init(_ server: MockServer, _ tokens: OAuth2Tokens) { (self.server, self.tokens) = (server, tokens) }
 
-    /// The base URL of the API.
+    /// The API base URL.
     public var url: URL { server.url }
     /// The page where a person signs in. A test calls ``signIn(_:isAllowed:)`` instead of opening it.
     public var authorizationEndpoint: URL { server.url.appending(path: "authorize") }

@@ -212,8 +212,8 @@ final class OAuth2Tokens: Sendable {
         }
     }
 
-    /// Returns the state of a device, or nil for an unknown device. An approved device is removed, because it receives
-    /// its tokens now.
+    /// Returns the device state, or nil for an unknown device. An approved device is removed, because it receives its
+    /// tokens now.
     func poll(_ device: String) -> (scope: String?, isApproved: Bool)? {
         state.withLock { state in
             guard let entry = state.devices[device] else { return nil }

@@ -51,8 +51,7 @@ extension MockServer {
             raw(Data(text.utf8), then: effect)
         }
 
-        /// Returns the same answer with a fault. If several faults have the same moment, they occur in the order of the
-        /// calls.
+        /// Returns the same answer with a fault. If several faults have the same moment, they occur in call order.
         public func fault(_ effect: Effect, at moment: Moment) -> Answer {
             with { $0.faults.append(Fault(effect: effect, moment: moment)) }
         }
@@ -78,8 +77,7 @@ extension MockServer {
 }
 
 extension MockServer.Response {
-    /// Returns the same response with a fault. If several faults have the same moment, they occur in the order of the
-    /// calls.
+    /// Returns the same response with a fault. If several faults have the same moment, they occur in call order.
     ///
     /// Use it in a closure that chooses the fault for a request. When the closure runs, the moments before the response
     /// have passed, such as
@@ -97,15 +95,15 @@ extension MockServer {
     public enum Moment: Sendable, Hashable, CaseIterable {
         /// The server has read the request head. It has processed neither the body nor the response.
         case requestStart
-        /// The server has read half of the request body, or its first bytes if the length isn't known. If there is no
+        /// The server has read half the request body, or its first bytes if the length isn't known. If there is no
         /// body, the server has read the head.
         case requestBody
         /// The response is ready, but the server has sent nothing.
         case responseStart
-        /// The server has sent half of the response body, or the first chunk if it sends chunks. If there is no body,
-        /// the server has sent the head.
+        /// The server has sent half the response body, or the first chunk if it sends chunks. If there is no body, the
+        /// server has sent the head.
         case responseBody
-        /// The server has sent the last byte of the response.
+        /// The server has sent the last response byte.
         case responseEnd
     }
 
@@ -121,8 +119,8 @@ extension MockServer {
         /// Stops reading and sending for a duration. If it's nil, the stall lasts until the client closes the
         /// connection or the server stops.
         case stall(for: Duration?)
-        /// Limits the speed of the connection from this moment on. Input and output together have a number of bytes, at
-        /// least 1, for each interval.
+        /// Limits the connection speed from this moment on. Input and output together have a number of bytes, at least
+        /// 1, for each interval.
         case slow(bytes: Int, every: Duration)
 
         /// Stops reading and sending until the client closes the connection or the server stops.
@@ -138,7 +136,7 @@ extension MockServer {
 
 /// The queue of answers.
 final class AnswerQueue: Sendable {
-    // This type is a class because tests add answers while the thread of the server removes them.
+    // This type is a class because tests add answers while the server thread removes them.
     private struct Entry {
         let answer: MockServer.Answer
         /// How many more requests this answer applies to.
@@ -156,8 +154,8 @@ final class AnswerQueue: Sendable {
 
     /// Removes and returns the first answer that matches a request.
     func take(for request: MockServer.Request) -> MockServer.Answer? {
-        // Conditions are test code, so they run outside of the lock. Only the thread of the server removes entries, so
-        // the index of a match doesn't change.
+        // Conditions are test code, so they run outside the lock. Only the server thread removes entries, so the index
+        // of a match doesn't change.
         let waiting = entries.withLock { $0 }
         guard let index = waiting.firstIndex(where: { $0.answer.fits?(request) ?? true }) else { return nil }
         entries.withLock { entries in

@@ -9,17 +9,17 @@ extension MockServer {
         case ignored
         /// The server ignores `If-Range`, and responds with 206 even if the content has changed.
         case unconditional
-        /// The server responds with 416 and the length of the content, even for a range inside of it.
+        /// The server responds with 416 and the content length, even for a range inside it.
         case refused
         /// The range in `Content-Range` begins a number of bytes after the requested one.
         case shifted(by: Int)
-        /// The `Content-Range` contains a wrong length of the whole content.
+        /// The `Content-Range` contains a wrong content length.
         case length(Int)
     }
 }
 
 extension MockServer.Response {
-    /// Returns the response of a server that offers a resource, with validators, conditional requests, ranges and HEAD
+    /// Returns a response like a server that offers a resource, with validators, conditional requests, ranges and HEAD
     /// (RFC 9110, 13 and 14).
     ///
     /// ```swift
@@ -33,14 +33,14 @@ extension MockServer.Response {
     /// - 304 for an `If-None-Match` with the entity tag, and for an `If-Modified-Since` that isn't before the
     ///   modification
     /// - 206 for a single byte range. With `If-Range`, the range counts only if the entity tag is the same.
-    /// - 416 for a range outside of the content
+    /// - 416 for a range outside the content
     /// - 200 otherwise. Other ranges, such as several ranges in one request, are ignored, as the RFC allows.
     ///
     /// - Parameters:
-    ///   - content: the bytes of the resource.
+    ///   - content: the resource bytes.
     ///   - request: the request.
     ///   - type: the media type. Default: `application/octet-stream`.
-    ///   - eTag: the entity tag, with its quotation marks. Default: nil (a hash of the content).
+    ///   - eTag: the entity tag, with its quotation marks. Default: nil (a content hash).
     ///   - modified: when the resource was last changed. Default: nil (not sent).
     ///   - maximumAge: how long a cache may use the response. Default: nil (no `Cache-Control`).
     ///   - cut: how many body bytes the server sends before it closes the connection, to test resumed downloads.
@@ -127,7 +127,7 @@ private struct ContentOrigin {
         return Int64(modified.timeIntervalSince1970) <= seconds
     }
 
-    /// Returns a single byte range, which is empty if it is outside of the content. Returns nil for any other range.
+    /// Returns a single byte range, which is empty if it is outside the content. Returns nil for any other range.
     private static func range(_ text: String, in count: Int) -> Range<Int>? {
         guard let match = text.wholeMatch(of: /bytes=(\d*)-(\d*)/) else { return nil }
         switch (Int(match.1), Int(match.2)) {

@@ -21,11 +21,11 @@ extension MockServer {
         public let version: String
         /// The header fields in their original order and spelling. Several fields may have the same name.
         public let headers: HTTPHeaders
-        /// The number of the connection, starting at 1, as in ``Record/connections``.
+        /// The connection number, starting at 1, as in ``Record/connections``.
         public let connection: Int
         /// The body without chunked framing. The server keeps at most ``Configuration/keptBodySize`` bytes.
         public internal(set) var body = Data()
-        /// The length of the body in bytes, including bytes that were not kept.
+        /// The body length in bytes, including bytes that were not kept.
         public internal(set) var bodySize = 0
         /// The trailer fields after a chunked body (RFC 9110, 6.5).
         public internal(set) var trailers: HTTPHeaders = [:]
@@ -40,10 +40,10 @@ extension MockServer {
             self.connection = connection
         }
 
-        /// The escaped path of the target, without the query.
+        /// The escaped target path, without the query.
         public var path: String { origin.cut(at: "?").map { String($0.head) } ?? origin }
 
-        /// The escaped query of the target without the `?`, or nil if the target has no `?`.
+        /// The escaped target query without the `?`, or nil if the target has no `?`.
         public var query: String? { origin.cut(at: "?").map { String($0.tail) } }
 
         /// Returns the first value for a name in the query, decoded like a form: `%XX` is a byte, and `+` is a space.

@@ -29,7 +29,7 @@ import Synchronization
 /// The closure is an async function that may throw.
 ///
 /// - If it throws an error, the response is a 500 that names the error, and ``failures`` contains it.
-/// - If the client closes the connection, the task of the closure is cancelled.
+/// - If the client closes the connection, the closure task is cancelled.
 ///
 /// To respond to the next request in a different way, queue an ``Answer`` with ``enqueue(_:times:)``. An answer is a
 /// response or raw bytes, and can have faults. The server uses it for the next request that it matches, and doesn't
@@ -70,9 +70,9 @@ public final class MockServer: Sendable {
         public let description = "no answer is queued that fits this request, and the server has no closure"
     }
 
-    /// The URL of the server without a path: `http://127.0.0.1:PORT`, or `https` with TLS.
+    /// The server URL without a path: `http://127.0.0.1:PORT`, or `https` with TLS.
     public let url: URL
-    /// The port of the server.
+    /// The server port.
     public let port: Int
     private let inbox: ServerInbox
     private let journal = Watched(Record())
@@ -85,11 +85,11 @@ public final class MockServer: Sendable {
     /// Starts a server. It is listening when this method returns.
     ///
     /// - Parameters:
-    ///   - configuration: the settings. Default: a free port, and no limits except for the size of a head.
+    ///   - configuration: the settings. Default: a free port, and no limits except for the head size.
     ///   - closure: responds to requests that match no queued answer. Default: nil. Such a request then receives a 500
     ///     and becomes a failure, which is useful for tests that queue all answers.
     /// - Throws: an error with the reason from the system if the server can't open a socket. With TLS, also an error
-    ///   that describes the problem with the certificate, the key or the OpenSSL of the system.
+    ///   that describes the problem with the certificate, the key or the system OpenSSL.
     public static func start(
         _ configuration: Configuration = Configuration(),
         closure: Closure? = nil
@@ -155,7 +155,7 @@ public final class MockServer: Sendable {
     public var requests: [Request] { journal.value.requests }
     /// The connections, in the order in which they were accepted.
     public var connections: [Connection] { journal.value.connections }
-    /// The failures of the server. A test should check that all are expected.
+    /// Failures in the server. A test should check that all are expected.
     public var failures: [Failure] { journal.value.failures }
 
     /// Waits until the record fulfills a condition, and returns the record.
@@ -188,7 +188,7 @@ public final class MockServer: Sendable {
 }
 
 extension MockServer {
-    /// The settings of a server.
+    /// Server settings.
     public struct Configuration: Sendable {
         /// The port on 127.0.0.1. Default: 0 (a free port that the system chooses, so that tests can run in parallel).
         public var port = 0
@@ -213,7 +213,7 @@ extension MockServer {
 }
 
 extension MockServer {
-    /// The TLS settings of a server: the certificate, the key, the protocol versions, and whether clients need a
+    /// TLS settings for a server: the certificate, the key, the protocol versions, and whether clients need a
     /// certificate.
     ///
     /// ```swift
@@ -223,9 +223,9 @@ extension MockServer {
     /// server.url    // https://127.0.0.1:PORT
     /// ```
     ///
-    /// A server with TLS loads the OpenSSL of the system when it starts: `libssl.so.3`, or else `libssl.so.1.1`. On
-    /// Apple platforms, it loads an installed `libssl.3.dylib`. If it finds none, ``MockServer/start(_:closure:)``
-    /// throws an error that lists the names that it tried. A failed handshake appears in ``Record/failures``.
+    /// A server with TLS loads the system OpenSSL when it starts: `libssl.so.3`, or else `libssl.so.1.1`. On Apple
+    /// platforms, it loads an installed `libssl.3.dylib`. If it finds none, ``MockServer/start(_:closure:)`` throws an
+    /// error that lists the names that it tried. A failed handshake appears in ``Record/failures``.
     public struct TLS: Sendable {
         /// A protocol version.
         public enum Version: Int, Sendable, Comparable {
@@ -242,8 +242,8 @@ extension MockServer {
             public static func < (left: Version, right: Version) -> Bool { left.rawValue < right.rawValue }
         }
 
-        /// The certificate of the server in PEM format, optionally followed by the other certificates of its chain. The
-        /// server sends all of them.
+        /// The server certificate in PEM format, optionally followed by the other certificates of its chain. The server
+        /// sends all of them.
         public var certificate: String
         /// The private key for the certificate in PEM format, without a passphrase.
         public var key: String
@@ -260,7 +260,7 @@ extension MockServer {
         }
     }
 
-    /// The encryption of a connection.
+    /// How a connection is encrypted.
     public struct Security: Sendable, Hashable {
         /// The version in OpenSSL's notation: `TLSv1.3`.
         public let version: String
@@ -270,7 +270,7 @@ extension MockServer {
 }
 
 extension MockServer {
-    /// The requests, connections and failures of a server.
+    /// The requests, connections and failures in a server.
     ///
     /// - The record contains a request before the response is sent.
     /// - It contains the end of a connection before the client can notice it.
@@ -282,7 +282,7 @@ extension MockServer {
         public internal(set) var requests: [Request] = []
         /// The connections, in the order in which they were accepted. The connection with number `n` has index `n - 1`.
         public internal(set) var connections: [Connection] = []
-        /// The failures of the server, such as errors from the closure, and malformed requests.
+        /// Failures in the server, such as errors from the closure, and malformed requests.
         public internal(set) var failures: [Failure] = []
         /// Whether the server has stopped, so that the record is final.
         var isFinal = false
@@ -298,9 +298,9 @@ extension MockServer {
             case byServer
         }
 
-        /// The number of the connection, starting at 1.
+        /// The connection number, starting at 1.
         public let number: Int
-        /// The encryption of the connection. Nil without TLS, and until the handshake is complete.
+        /// How the connection is encrypted. Nil without TLS, and until the handshake is complete.
         public internal(set) var security: Security?
         /// How many requests began on the connection.
         public internal(set) var requests = 0
@@ -323,7 +323,7 @@ extension MockServer {
     /// #expect(server.failures.isEmpty)
     /// ```
     public struct Failure: Error, Sendable, CustomStringConvertible {
-        /// The number of the connection, starting at 1.
+        /// The connection number, starting at 1.
         public let connection: Int
         /// The request, or nil if none has arrived.
         public let request: Request?

@@ -86,7 +86,7 @@ extension Stub {
         }
     }
 
-    /// Creates a stub for requests that are equal to the request of a template.
+    /// Creates a stub for requests that are equal to the template request.
     init<Template: RequestTemplate>(
         of template: Template, _ times: StubTimes, _ state: StubState?,
         _ answer: @escaping @Sendable (Template, Int) async throws -> StubAnswer<Template>
@@ -145,7 +145,7 @@ struct StubTemplate: Hashable {
     /// The method, and the URL without query values.
     let name: String
 
-    /// Builds the request of a template.
+    /// Builds the template request.
     ///
     /// - Throws: `.invalidRequest` if building the request fails, or if its body isn't in memory.
     init(_ template: some RequestTemplate) throws(HTTPError) {
@@ -162,7 +162,7 @@ struct StubTemplate: Hashable {
         body = ComparedBody(data, request.framedHeaders()[.contentType].flatMap { MediaType($0) })
     }
 
-    /// Returns the differences from the template of a request, or from one of the templates that it decorates.
+    /// Returns the differences from the request template, or from one of the templates that it decorates.
     func differences(from input: StubInput) -> [Stub.Difference] {
         let candidates = input.templates.map { template -> [Stub.Difference] in
             do throws(HTTPError) {
@@ -191,7 +191,7 @@ struct StubInput: Sendable {
     /// needed.
     let body: Data?
     let clock: any Clock<Duration>
-    /// The encoder of the loader, or nil to use the counterpart of the decoder in the client.
+    /// The loader encoder, or nil to use the counterpart of the client decoder.
     let encoder: (any HTTPBodyEncoder)?
 
     /// The name of the endpoint, or the method and the path of a plain request.
@@ -224,13 +224,13 @@ struct StubInput: Sendable {
 }
 
 extension StubInput {
-    /// The template of the request, followed by the templates that it decorates. A redirected request has none, because
-    /// the server has chosen its URL.
+    /// The request template, followed by the templates that it decorates. A redirected request has none, because the
+    /// server has chosen its URL.
     var templates: [any RequestTemplate] {
         request.isRedirected ? [] : Array(sequence(first: request.template) { $0?.inner }.compactMap(\.self))
     }
 
-    /// Returns the template of the request if it has a type.
+    /// Returns the request template if it has a given type.
     func template<Template: RequestTemplate>(as type: Template.Type) -> Template? {
         request.isRedirected ? nil : request.template(as: type)
     }

@@ -4,7 +4,7 @@ public import Letterhead
 
 /// A response from a stub to one request.
 ///
-/// The closure of a stub returns a value of the endpoint type `Response`, or an answer for any other response:
+/// A stub closure returns a `Response` value, or an answer for any other response:
 ///
 /// ```swift
 /// stubs.on(GetUser.self) { template in User(login: template.login) }
@@ -13,15 +13,15 @@ public import Letterhead
 /// stubs.on(Export.self) { _ in .delayed(.seconds(30), .status(.accepted)) }
 /// ```
 ///
-/// Values are encoded, and the client decodes the bytes like a response from a server. The encoder is the one of the
-/// ``StubLoader``. Without one, it's the counterpart of the decoder in the client: a `JSONEncoder` with the same
-/// strategies for dates, data, keys and floats, or a `PropertyListEncoder`.
+/// Values are encoded, and the client decodes the bytes like a response from a server. The ``StubLoader`` can have an
+/// encoder. Without one, it's the counterpart of the client decoder: a `JSONEncoder` with the same strategies for
+/// dates, data, keys and floats, or a `PropertyListEncoder`.
 public struct StubAnswer<Template: RequestTemplate>: Sendable {
     let respond: @Sendable (StubInput) async throws -> HTTPResponse
 
     init(_ respond: @escaping @Sendable (StubInput) async throws -> HTTPResponse) { self.respond = respond }
 
-    /// Returns a value of the endpoint type `Response`.
+    /// Returns a `Response` value.
     ///
     /// The type must be `Encodable`, `Data`, `String`, `Void`, `HTTPResponse`, or an optional of one of these.
     /// Otherwise, the request fails with `.unknown`, and the underlying error names the type.
@@ -56,7 +56,7 @@ public struct StubAnswer<Template: RequestTemplate>: Sendable {
         }
     }
 
-    /// Returns a value of any type, encoded like a value of the endpoint.
+    /// Returns a value of any type, encoded like an endpoint value.
     ///
     /// - Parameters:
     ///   - value: the value.
@@ -72,7 +72,7 @@ public struct StubAnswer<Template: RequestTemplate>: Sendable {
         }
     }
 
-    /// Returns a failure of the endpoint, encoded like a value. The type must be `Encodable`.
+    /// Returns an endpoint failure, encoded like a value. The type must be `Encodable`.
     ///
     /// - Parameters:
     ///   - failure: the failure. The client throws an `HTTPError`, and its `failure(of:)` returns this value.
@@ -84,7 +84,7 @@ public struct StubAnswer<Template: RequestTemplate>: Sendable {
     /// Fails the request as a transport does.
     ///
     /// - Parameters:
-    ///   - code: the code of the error.
+    ///   - code: the error code.
     ///   - mayHaveBeenSent: false if nothing was sent. Default: nil (determined by the code).
     public static func error(_ code: HTTPError.Code, mayHaveBeenSent: Bool? = nil) -> StubAnswer {
         StubAnswer { input in
@@ -116,12 +116,12 @@ public struct StubAnswer<Template: RequestTemplate>: Sendable {
         StubAnswer { input in try await loader.load(input.forwarded) }
     }
 
-    /// Returns a value after a delay on the clock of the ``StubLoader``. The time limits of the request apply.
+    /// Returns a value after a delay on the ``StubLoader`` clock. Request time limits apply.
     public static func delayed(_ delay: Duration, _ value: Template.Response) -> StubAnswer {
         delayed(delay, .value(value))
     }
 
-    /// Returns an answer after a delay on the clock of the ``StubLoader``. The time limits of the request apply.
+    /// Returns an answer after a delay on the ``StubLoader`` clock. Request time limits apply.
     public static func delayed(_ delay: Duration, _ answer: StubAnswer) -> StubAnswer {
         StubAnswer { input in
             try await input.clock.pause(for: delay)
@@ -135,7 +135,7 @@ extension StubAnswer {
     ///
     /// - Parameters:
     ///   - pieces: the pieces, in order.
-    ///   - interval: the time before each piece, on the clock of the ``StubLoader``. Default: zero.
+    ///   - interval: the time before each piece, on the ``StubLoader`` clock. Default: zero.
     ///   - status: the status. Default: 200.
     ///   - headers: the headers. Default: empty.
     public static func stream(
@@ -152,14 +152,14 @@ extension StubAnswer {
     ///
     /// - Parameters:
     ///   - events: the events, in order.
-    ///   - interval: the time before each event, on the clock of the ``StubLoader``. Default: zero.
+    ///   - interval: the time before each event, on the ``StubLoader`` clock. Default: zero.
     public static func events(_ events: [ServerSentEvent], every interval: Duration = .zero) -> StubAnswer {
         stream(
             events.map { Data($0.eventStreamText.utf8) }, every: interval,
             headers: [.contentType: "text/event-stream"])
     }
 
-    /// Returns one of several pages: the one with the page number of the template.
+    /// Returns one of several pages: the one with the template page number.
     ///
     /// If a page follows, the response has a `Link` with `rel="next"` (RFC 8288). Its target is the request URL, with
     /// the next page number as the parameter `page`. Pagination by number and by link therefore works without further
@@ -203,7 +203,7 @@ extension StubInput {
     }
 }
 
-/// Encodes the value of a stub, so that the client can decode it.
+/// Encodes a stub value, so that the client can decode it.
 enum StubEncoding {
     /// The bytes of a value, and their media type.
     typealias Encoded = (body: Data, mediaType: String?)

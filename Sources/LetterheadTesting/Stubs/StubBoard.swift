@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 import Letterhead
 
-/// The stubs of a loader, with the number of their calls and a record of all requests.
+/// The stubs of a loader, with their call counts and a record of all requests.
 ///
 /// This type is a class because tests read it while requests change it.
 final class StubBoard: Sendable {
     /// The result of searching a stub for a request.
     struct Claim {
-        /// The number of the request in the record.
+        /// The request number in the record.
         let number: Int
         /// The stub and how many calls it had before, or nil if no stub responds.
         let found: (stub: Stub, turn: Int)?
@@ -25,7 +25,7 @@ final class StubBoard: Sendable {
     private struct State {
         /// All stubs, including overridden ones. The index of a stub never changes.
         var entries: [Entry] = []
-        /// The indices of the stubs in the order in which requests try them, without overridden stubs.
+        /// Stub indices in the order in which requests try them, without overridden stubs.
         var order: [Int] = []
 
         var current: [(index: Int, entry: Entry)] { order.map { ($0, entries[$0]) } }
@@ -55,7 +55,7 @@ final class StubBoard: Sendable {
 
     /// Records a request, and chooses the first stub that matches it and has calls left.
     ///
-    /// Conditions are test code, so they run outside of the lock.
+    /// Conditions are test code, so they run outside the lock.
     func claim(_ input: StubInput, at time: Duration) -> Claim {
         var found: (stub: Stub, turn: Int)?
         var isForbidden = false
@@ -71,7 +71,7 @@ final class StubBoard: Sendable {
         return Claim(number: number, found: found, isForbidden: isForbidden)
     }
 
-    /// Stores the result of a call. The record doesn't contain a streamed body, because the caller reads it.
+    /// Stores a call result. The record doesn't contain a streamed body, because the caller reads it.
     func finish(_ number: Int, _ result: Result<HTTPResponse, HTTPError>) {
         state.change { state in
             switch result {

@@ -11,7 +11,7 @@ extension StubLoader {
     /// The answer to a request that matches a ``StubRoute``.
     public typealias RouteAnswer = StubAnswer<AnyTemplate<HTTPResponse>>
 
-    /// Adds a stub that responds to an endpoint with values of the type `Response`.
+    /// Adds a stub that responds to an endpoint with `Response` values.
     ///
     /// ```swift
     /// stubs.on(GetUser.self) { template in User(login: template.login) }
@@ -19,7 +19,7 @@ extension StubLoader {
     /// ```
     ///
     /// - Parameters:
-    ///   - type: the type of the endpoint. Decorated templates match, too.
+    ///   - type: the endpoint type. Decorated templates match, too.
     ///   - times: how often it must be called. Default: at least once.
     ///   - condition: restricts the stub to some templates. Default: nil (all templates).
     ///   - state: the scenario state that the stub requires. Default: nil (always).
@@ -43,7 +43,7 @@ extension StubLoader {
     /// ```
     ///
     /// - Parameters:
-    ///   - type: the type of the endpoint. Decorated templates match, too.
+    ///   - type: the endpoint type. Decorated templates match, too.
     ///   - times: how often it must be called. Default: at least once.
     ///   - condition: restricts the stub to some templates. Default: nil (all templates).
     ///   - state: the scenario state that the stub requires. Default: nil (always).
@@ -71,8 +71,7 @@ extension StubLoader {
         add(Stub(of: type, .exactly(1 + more.count), nil, inOrder([first] + more)))
     }
 
-    /// Adds a stub that responds to one endpoint with a value of the type `Response`. The endpoint is declared by a
-    /// template.
+    /// Adds a stub that responds to one endpoint with a `Response` value. The endpoint is declared by a template.
     ///
     /// Use it for endpoints that share a type, such as `Get<User>`, or to return a different value for a single call.
     ///
@@ -81,7 +80,7 @@ extension StubLoader {
     /// stubs.on(GetUser(login: "grace"), times: 1) { _ in grace }
     /// ```
     ///
-    /// The stub matches requests with the same method, path, query and body as the request of the template. It ignores
+    /// The stub matches requests with the same method, path, query and body as the template request. It ignores
     /// headers, settings and decorators of the template that was sent. Decorators of the template that you pass count:
     /// with `.user("ada").query("full", true)`, the stub matches only requests with this query item. If the template
     /// can't build its request, the stub matches nothing, and ``verify()`` reports it.
@@ -219,7 +218,7 @@ public struct StubTimes: Sendable, Hashable, ExpressibleByIntegerLiteral, Custom
 /// ```
 ///
 /// A stub applies only while the scenario is in the state that the stub requires. The scenario changes its state before
-/// the closure of the stub runs, so two concurrent requests can't use the same transition.
+/// the stub closure runs, so two concurrent requests can't use the same transition.
 public final class StubScenario: Sendable {
     // This type is a class because several stubs share one state.
 
@@ -247,7 +246,7 @@ public final class StubScenario: Sendable {
     ///
     /// - Parameters:
     ///   - required: the state that the stub requires.
-    ///   - next: the new state. It's set before the closure of the stub runs. Default: nil (the state doesn't change).
+    ///   - next: the new state. It's set before the stub closure runs. Default: nil (the state doesn't change).
     public func state(_ required: String, movesTo next: String? = nil) -> StubState {
         StubState(scenario: self, required: required, next: next)
     }

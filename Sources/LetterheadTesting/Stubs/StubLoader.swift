@@ -19,8 +19,8 @@ public import Letterhead
 ///
 /// ## Stubs
 ///
-/// The closure of a stub receives the template that was sent, without its decorators. It returns a value of the
-/// endpoint type `Response`, or a ``StubAnswer``. The value is encoded, and the client decodes it.
+/// A stub closure receives the template that was sent, without its decorators. It returns a `Response` value, or a
+/// ``StubAnswer``. The value is encoded, and the client decodes it.
 ///
 /// - A stub for a type, such as `GetUser.self`, matches all requests for this endpoint.
 /// - A stub for a value, such as `.user("ada")`, matches one endpoint when several share a type.
@@ -52,8 +52,8 @@ public final class StubLoader: HTTPLoader {
     /// Creates a loader without stubs.
     ///
     /// - Parameters:
-    ///   - clock: measures delays and the time limits of requests. Default: the continuous clock.
-    ///   - encoder: encodes the values of stubs. Default: nil (the counterpart of the decoder in the client).
+    ///   - clock: measures delays and request time limits. Default: the continuous clock.
+    ///   - encoder: encodes the values of stubs. Default: nil (the counterpart of the client decoder).
     ///   - otherwise: responds to requests that no stub answers. Default: nil (such a request is an error).
     public init(
         clock: any Clock<Duration> = ContinuousClock(), encoder: (any HTTPBodyEncoder)? = nil,
@@ -86,8 +86,7 @@ public final class StubLoader: HTTPLoader {
 
     /// Responds with the first matching stub that has calls left.
     ///
-    /// - Throws: `.unexpectedRequest` if no stub responds, `.timedOut` if a time limit passes, or the error of the
-    ///   stub.
+    /// - Throws: `.unexpectedRequest` if no stub responds, `.timedOut` if a time limit passes, or what the stub throws.
     public func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         try exchange.check(request)
         let input = StubInput(
@@ -127,7 +126,7 @@ public final class StubLoader: HTTPLoader {
 extension StubLoader {
     /// The stub loader of the running test. See ``ScopedLoader``.
     ///
-    /// It's nil if the test has no scope, or if the mock of the scope has a different type.
+    /// It's nil if the test has no scope, or if the scope mock has a different type.
     public static var current: StubLoader? { ScopedLoader.current as? StubLoader }
 }
 
@@ -150,8 +149,8 @@ extension StubLoader {
         board.records.compactMap { record in record.input.template(as: type).map { record.call($0) } }
     }
 
-    /// Returns the calls of one endpoint, in order. They have the same method, path, query and body as the request of a
-    /// template.
+    /// Returns the calls of one endpoint, in order. They have the same method, path, query and body as the template
+    /// request.
     ///
     /// ```swift
     /// #expect(stubs.calls(of: .user("ada")).count == 1)
@@ -179,7 +178,7 @@ extension StubLoader {
     ///
     /// - Parameters:
     ///   - count: how many calls to wait for. Default: 1.
-    ///   - type: the type of the endpoint.
+    ///   - type: the endpoint type.
     /// - Throws: `CancellationError` if the calling task is cancelled.
     @discardableResult
     public func waitForCalls<Template: RequestTemplate>(
@@ -204,7 +203,7 @@ extension StubLoader {
 
 /// The missing calls and unexpected requests that ``StubLoader/verify()`` has found.
 public struct StubViolations: Error, Sendable, CustomStringConvertible {
-    /// One sentence for each violation. Violations of stubs come first, in the order of the stubs.
+    /// One sentence for each violation. Violations of stubs come first, in stub order.
     public let violations: [String]
 
     /// One line for each violation.
@@ -230,15 +229,15 @@ public struct StubCall<Template: Sendable>: Sendable {
     /// The position of the call among all calls that the loader has received, starting at 1. Use it to check which
     /// endpoint was called first.
     public let number: Int
-    /// When the call arrived, on the clock of the loader. The time begins with zero when the loader is created.
+    /// When the call arrived, on the loader clock. The time begins with zero when the loader is created.
     public let time: Duration
     /// The response. It's nil while the call is in progress, and after an error. It doesn't contain a streamed body.
     public let response: HTTPResponse?
-    /// The error of the call. It's nil while the call is in progress, and after a response.
+    /// The error that ended the call. It's nil while the call is in progress, and after a response.
     public let error: HTTPError?
     let input: StubInput
 
-    /// Returns the bytes of the request body. A body that can be read only once is read when the call arrives.
+    /// Returns the request body as bytes. A body that can be read only once is read when the call arrives.
     ///
     /// - Throws: an error from reading the body.
     public func body() async throws -> Data { try await input.allBytes() }
@@ -246,7 +245,7 @@ public struct StubCall<Template: Sendable>: Sendable {
     /// Returns the decoded request body.
     ///
     /// - Parameters:
-    ///   - type: the type of the value.
+    ///   - type: the value type.
     ///   - decoder: the decoder. Default: a plain `JSONDecoder`.
     /// - Throws: an error from reading or decoding the body.
     public func body<Value: Decodable>(

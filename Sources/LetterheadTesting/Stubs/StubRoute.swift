@@ -182,7 +182,7 @@ public struct StubRequest: Sendable {
     /// Returns the decoded request body.
     ///
     /// - Parameters:
-    ///   - type: the type of the value.
+    ///   - type: the value type.
     ///   - decoder: the decoder. Default: a plain `JSONDecoder`.
     /// - Throws: an error from reading or decoding the body.
     public func body<Value: Decodable>(

@@ -38,7 +38,7 @@ struct RequestParser {
     /// Returns the next event, or nil if more bytes are needed.
     ///
     /// - Parameters:
-    ///   - body: receives the bytes of the body.
+    ///   - body: receives the body bytes.
     ///   - kept: how many more body bytes may be kept. Further bytes are counted and discarded.
     mutating func next(body: inout Data, keeping kept: Int) throws(RequestFault) -> Event? {
         while true {

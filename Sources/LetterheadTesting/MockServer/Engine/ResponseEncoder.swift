@@ -16,7 +16,7 @@ struct ResponseEncoder {
         var closes = false
     }
 
-    /// How the chunks of a body are framed.
+    /// How body chunks are framed.
     struct Stream {
         var isChunked: Bool
         /// The custom `Content-Length` of the response, or nil.

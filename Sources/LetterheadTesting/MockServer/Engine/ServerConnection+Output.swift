@@ -74,7 +74,7 @@ extension ServerConnection {
         output.append(.answered)
     }
 
-    /// Sends one chunk of the body.
+    /// Sends one body chunk.
     func chunk(_ bytes: Data, _ continuation: CheckedContinuation<Void, any Error>) {
         guard state == .open, let asked = exchange, let stream = asked.stream else {
             return continuation.resume(throwing: CancellationError())
@@ -100,7 +100,7 @@ extension ServerConnection {
         queueEnd()
     }
 
-    /// Ends the exchange after the last byte of the response.
+    /// Ends the exchange after the last response byte.
     ///
     /// If the request is still arriving and the connection stays open, the exchange continues until the request is
     /// complete.

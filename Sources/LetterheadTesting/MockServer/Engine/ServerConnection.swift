@@ -7,7 +7,7 @@ import LetterheadFoundation
 /// The connection never blocks. ``advance()`` does everything that is possible now, and ``pollEvents`` returns the
 /// events to wait for.
 final class ServerConnection {
-    // This type is a class because it has identity. Only the thread of the loop uses it.
+    // This type is a class because it has identity. Only the loop thread uses it.
 
     /// The connection's state.
     enum State {
@@ -229,14 +229,14 @@ struct Exchange {
     var stage = Stage.begun
     var request: MockServer.Request
     var faults: [MockServer.Fault]
-    /// The task that runs the closure, or that iterates over the chunks of the response body.
+    /// The task that runs the closure, or that iterates over response body chunks.
     var task: Task<Void, Never>?
-    /// How the chunks of a streamed response body are framed.
+    /// How chunks are framed in a streamed response body.
     var stream: ResponseEncoder.Stream?
     var streamed = 0
     /// Whether the connection closes after the response.
     var closes = false
-    /// Whether the last byte of the response has been sent.
+    /// Whether the last response byte has been sent.
     var isAnswered = false
 
     init(head: RequestHead, request: MockServer.Request, answer: MockServer.Answer) {
@@ -246,7 +246,7 @@ struct Exchange {
         faults = answer.faults
     }
 
-    /// Whether at least half of the body has arrived. True if the length isn't known.
+    /// Whether at least half the body has arrived. True if the length isn't known.
     var isHalfRead: Bool {
         guard case .length(let length) = head.framing else { return true }
         return request.bodySize * 2 >= length

@@ -15,7 +15,7 @@ import Synchronization
 /// request. Closures run as tasks in the concurrency pool, and the loop doesn't, so a closure that blocks doesn't delay
 /// other connections.
 final class ServerLoop {
-    // This type is a class because all connections share the state of one thread.
+    // This type is a class because all connections share one thread and its state.
     let configuration: MockServer.Configuration
     let inbox: ServerInbox
     let journal: Watched<MockServer.Record>
@@ -154,7 +154,7 @@ extension ServerLoop {
         }
     }
 
-    /// Iterates over the chunks of a body. The next chunk is requested after the previous one has been sent.
+    /// Iterates over body chunks. The next chunk is requested after the previous one has been sent.
     func pull(_ chunks: @escaping MockServer.Response.Chunks, connection: Int) -> Task<Void, Never> {
         runningTasks += 1
         return Task { [inbox] in
@@ -191,7 +191,7 @@ extension ServerLoop {
 }
 
 extension ServerLoop? {
-    /// Sends one chunk of a body. The continuation resumes when the chunk has been sent, and throws an error if sending
+    /// Sends one body chunk. The continuation resumes when the chunk has been sent, and throws an error if sending
     /// fails.
     fileprivate func send(_ chunk: Data, to number: Int, _ continuation: CheckedContinuation<Void, any Error>) {
         guard let connection = self?.connection(number) else {
@@ -202,12 +202,12 @@ extension ServerLoop? {
     }
 }
 
-/// The messages for the loop. A new message ends the wait of the loop.
+/// The messages for the loop. A new message ends the current wait.
 final class ServerInbox: Sendable {
     // This type is a class because all tasks and threads post to the same inbox.
 
-    /// A function that runs on the thread of the loop. If the loop has ended, it receives nil, and must resume what
-    /// waits for it.
+    /// A function that runs on the loop thread. If the loop has ended, it receives nil, and must resume what waits for
+    /// it.
     typealias Message = @Sendable (ServerLoop?) -> Void
 
     private struct State {

@@ -3,9 +3,9 @@ import LetterheadFoundation
 
 /// A system socket that never blocks and never raises SIGPIPE.
 ///
-/// Its methods don't have the names of system calls. In their bodies, `send`, `close` and `shutdown` are therefore the
-/// functions of the system. The unsafe calls are correct: the system uses memory only until its functions return, and
-/// each size belongs to the argument beside it.
+/// Its methods don't have the names of system calls. In their bodies, `send`, `close` and `shutdown` are therefore
+/// system functions. The unsafe calls are correct: the system uses memory only until its functions return, and each
+/// size belongs to the argument beside it.
 struct SystemSocket: Sendable {
     let descriptor: Int32
 
@@ -26,7 +26,7 @@ struct SystemSocket: Sendable {
             if Self.isTransient(errno) || errno == ECONNABORTED { return nil }
             throw SocketFailure("accept")
         }
-        // On some platforms, an accepted socket doesn't inherit the options of the listening one.
+        // On some platforms, an accepted socket doesn't inherit options from the listening one.
         Self.makeNonblocking(descriptor)
         Self.set(TCP_NODELAY, Int32(IPPROTO_TCP.flag), Int32(1), of: descriptor)
         #if canImport(Darwin)
@@ -81,7 +81,7 @@ struct SystemSocket: Sendable {
     private static func isTransient(_ code: Int32) -> Bool { code == EAGAIN || code == EWOULDBLOCK || code == EINTR }
 }
 
-// The constants of the system are numbers on one platform and enumerations on the other. `flag` reads both.
+// System constants are numbers on one platform and enumerations on the other. `flag` reads both.
 extension BinaryInteger {
     var flag: Int { Int(self) }
 }
@@ -148,7 +148,7 @@ protocol ServerStream: AnyObject {
     var hasUnsentBytes: Bool { get }
     /// How many bytes the socket has received and sent so far.
     var traffic: (received: Int, sent: Int) { get }
-    /// The encryption of the connection, or nil until the handshake is complete.
+    /// How the connection is encrypted, or nil until the handshake is complete.
     var security: MockServer.Security? { get }
 
     /// Reads available bytes. Returns how many, 0 at the end of the input, or nil if no bytes are available.
@@ -163,7 +163,7 @@ protocol ServerStream: AnyObject {
 
 /// A connection without encryption.
 final class PlainStream: ServerStream {
-    // This type is a class because it represents one connection. Only the thread of the loop uses it.
+    // This type is a class because it represents one connection. Only the loop thread uses it.
     let socket: SystemSocket
     let hasUnsentBytes = false
     let security: MockServer.Security? = nil

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 
-/// The functions that a server needs from the OpenSSL of the system.
+/// The functions that a server needs from the system OpenSSL.
 ///
 /// The library is loaded at run time, so tests without TLS don't require it. These functions have had the same ABI
 /// since version 1.1. The library is never unloaded, because it may keep state for threads and for the process.
@@ -104,7 +104,7 @@ extension OpenSSL {
         unsafe (errorText, clearErrors) = try (load("ERR_error_string_n"), load("ERR_clear_error"))
     }
 
-    /// Returns an error with the reason of the library for the last failure on this thread.
+    /// Returns an error with the OpenSSL reason for the last failure on this thread.
     func failure(_ what: String) -> PlainFailure {
         let code = lastError()
         defer { clearErrors() }

@@ -4,9 +4,9 @@ import LetterheadFoundation
 /// A connection with TLS. OpenSSL converts bytes in memory, and this type uses the socket, so no OpenSSL call blocks or
 /// raises SIGPIPE.
 ///
-/// The type owns the session. The memory of the session is used only within OpenSSL calls.
+/// The type owns the session. Session memory is used only within OpenSSL calls.
 @safe final class TLSStream: ServerStream {
-    // This type is a class because it owns an OpenSSL session and frees it. Only the thread of the loop uses it.
+    // This type is a class because it owns an OpenSSL session and frees it. Only the loop thread uses it.
     let socket: SystemSocket
     private(set) var traffic = (received: 0, sent: 0)
     private(set) var security: MockServer.Security?
@@ -19,7 +19,7 @@ import LetterheadFoundation
     private var cipher = [UInt8](repeating: 0, count: 32_768)
     private var unsent: ArraySlice<UInt8> = []
 
-    // The results of SSL_get_error in the stable ABI of OpenSSL.
+    // The results of SSL_get_error in the stable OpenSSL ABI.
     private static let wantsRead: Int32 = 2
     private static let wantsWrite: Int32 = 3
     private static let isClosed: Int32 = 6
@@ -109,10 +109,10 @@ import LetterheadFoundation
     }
 }
 
-/// The TLS settings of a server as an OpenSSL context. It creates the session for each connection.
+/// The TLS settings for a server as an OpenSSL context. It creates the session for each connection.
 ///
-/// `@unchecked Sendable`: the context is created on one thread, and only the thread of the loop uses it to create
-/// sessions. Nothing changes after `init`, and OpenSSL allows contexts to be used on any thread.
+/// `@unchecked Sendable`: the context is created on one thread, and only the loop thread uses it to create sessions.
+/// Nothing changes after `init`, and OpenSSL allows contexts to be used on any thread.
 ///
 /// The type owns the context. OpenSSL copies or retains everything that it keeps.
 @safe final class TLSContext: @unchecked Sendable {
@@ -120,7 +120,7 @@ import LetterheadFoundation
     let library: OpenSSL
     private let context: OpenSSL.Object
 
-    // Constants in the stable ABI of OpenSSL.
+    // Constants in the stable OpenSSL ABI.
     private static let addChainCertificate: Int32 = 89
     private static let setMinimumVersion: Int32 = 123
     private static let setMaximumVersion: Int32 = 124
@@ -136,14 +136,14 @@ import LetterheadFoundation
         try use(key: tls.key)
         _ = unsafe library.controlContext(context, Self.setMinimumVersion, tls.versions.lowerBound.rawValue, nil)
         _ = unsafe library.controlContext(context, Self.setMaximumVersion, tls.versions.upperBound.rawValue, nil)
-        // The default security level of OpenSSL excludes versions before 1.2. If a test sets one, it wants it.
+        // The default OpenSSL security level excludes versions before 1.2. If a test sets one, it wants it.
         if tls.versions.lowerBound < .v1_2 { _ = unsafe library.setCiphers(context, "DEFAULT:@SECLEVEL=0") }
         if let authority = tls.clientAuthority { try requireClients(signedBy: authority) }
     }
 
     deinit { unsafe library.freeContext(context) }
 
-    /// Creates the session for a connection, in the role of the server.
+    /// Creates a server session for a connection.
     func makeSession() throws -> OpenSSL.Object {
         guard let session = unsafe library.newSession(context) else { throw library.failure("no TLS session") }
         unsafe library.setAcceptState(session)
@@ -188,7 +188,7 @@ import LetterheadFoundation
         try withBuffer(text) { buffer in
             while let next = unsafe library.readCertificate(buffer, nil, nil, nil) { unsafe certificates.append(next) }
         }
-        // OpenSSL reports the end of the text as an error.
+        // OpenSSL reports the end of text as an error.
         library.clearErrors()
         defer { unsafe certificates.forEach { unsafe library.freeCertificate($0) } }
         try unsafe body(certificates)
