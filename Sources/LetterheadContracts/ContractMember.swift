@@ -7,9 +7,9 @@ struct ContractMember: Sendable {
     /// The first type that asked for the value. Nil if the type isn't known, or if none has asked.
     private(set) var type: String?
     private(set) var isAsked = false
-    /// Whether a type has checked that the value exists.
+    /// Whether a type has checked if the value exists.
     private var isProbed = false
-    /// Whether a type has asked for the value without checking that it exists.
+    /// Whether a type has asked for the value without checking if it exists.
     private var isRequired = false
     /// How often a type has asked for the value.
     private(set) var count = 0

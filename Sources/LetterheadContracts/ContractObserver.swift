@@ -14,9 +14,9 @@ import Synchronization
 /// let client = HTTPClient(environment: .production, observers: [contract])
 /// ```
 ///
-/// The observer decodes some of the responses that the client decodes a second time, with the same decoder, and notes
-/// which members the type asks for. It also decodes the bodies of errors, to the `Failure` of the template and as
-/// problem details. It does so in a separate task after the load, one response after the other. Each finding is
+/// The observer takes some of the responses that the client has decoded. It decodes them a second time with the same
+/// decoder, and notes which members the type asks for. It also decodes error bodies, to the template type `Failure` and
+/// as problem details. It does so in a separate task after the load, one response after the other. Each finding is
 /// reported once, and ``report`` counts all of them.
 ///
 /// A finding names members and types, never a value. If the names of an object are values, such as addresses, decode it
@@ -25,8 +25,8 @@ import Synchronization
 /// Some responses are never read:
 ///
 /// - responses of more than 1 MiB, streamed bodies, and responses from a cache
-/// - those of older loads, if more than 64 sampled loads are in progress
-/// - those that find 16 others waiting to be decoded
+/// - responses to older loads, if more than 64 sampled loads are in progress
+/// - responses that arrive while 16 others wait to be decoded
 ///
 /// To check recorded responses, use ``Contract``.
 public final class ContractObserver: Sendable {

@@ -11,11 +11,13 @@ extension ContractReport {
     /// GET users/{} GetUser $.node_id: unread
     /// ```
     ///
-    /// The check fails only if something breaks decoding and isn't in the file: a required member is missing, a value
-    /// has a different type, an enumeration has a new value, or a body can't be decoded. It also fails if an endpoint
-    /// in the file no longer has a response. As with `RequestSnapshot`, a missing file is written, and the check fails
-    /// so that you review it. If the environment variable `LETTERHEAD_SNAPSHOTS` is `record`, the report replaces the
-    /// whole file, and the check succeeds. Use a separate file for each test.
+    /// The check fails if something breaks decoding and isn't in the file: a required member is missing, a value has a
+    /// different type, an enumeration has a new value, or a body can't be decoded. It also fails if an endpoint in the
+    /// file no longer has a response.
+    ///
+    /// As with `RequestSnapshot`, a missing file is written, and the check fails so that you review it. If the
+    /// environment variable `LETTERHEAD_SNAPSHOTS` is `record`, the report replaces the whole file, and the check
+    /// succeeds. Use a separate file for each test.
     ///
     /// - Parameters:
     ///   - name: the name of the file, or its path relative to the source file.

@@ -4,7 +4,7 @@ import LetterheadFoundation
 import LetterheadStreaming
 
 /// A response, and the endpoint that it belongs to. If `values` is set, the body is a stream of such values. Otherwise,
-/// it's decoded as a whole. `isDecoded` tells that the client has already decoded the response.
+/// it's decoded as a whole. `isDecoded` tells whether the client has already decoded the response.
 typealias ContractResponse = (
     response: HTTPResponse, template: any RequestTemplate.Type, route: String,
     values: (any (Decodable & Sendable).Type)?, isDecoded: Bool

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Letterhead
 
-/// A comparison of what the types of endpoints ask for with what server responses contain.
+/// A report on what your endpoint types ask for, and what the server responses contain.
 ///
 /// ``Contract`` returns one for recorded responses, and a ``ContractObserver`` collects one in production. Print it to
 /// see the findings of each endpoint, ordered by route. What breaks decoding comes first:

@@ -7,7 +7,7 @@ public struct HTTPStatistics: Sendable, CustomStringConvertible {
     public struct Entry: Sendable, Hashable {
         /// How many loads of a route, or exchanges with an origin, have ended.
         public internal(set) var count = 0
-        /// How many of them failed, or received a status of 500 or more. Cancelled ones aren't included.
+        /// How many of these failed, or received a status of 500 or more. Cancelled ones don't count as failures.
         public internal(set) var failures = 0
         public internal(set) var cancelled = 0
         /// How many retries began. A retry counts for the origin where the previous attempt ended.

@@ -35,7 +35,7 @@ public final class TestClock: Clock {
 
         /// Returns a later instant.
         public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
-        /// Returns the duration until a different instant.
+        /// Returns the duration from this instant to the other one.
         public func duration(to other: Instant) -> Duration { other.offset - offset }
         /// Returns whether the left instant is earlier than the right one.
         public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }

@@ -39,7 +39,6 @@ import Synchronization
 /// - If several entries match, the first unused one responds. Each entry is used once.
 /// - A request without an entry fails with `.unexpectedRequest`. The error names the nearest entry and how it differs.
 ///   In a mode that records, ``link`` sends the request instead.
-/// response.
 public final class Cassette: Sendable {
     // This type is a class because the link, the loader and the test share one recording.
 

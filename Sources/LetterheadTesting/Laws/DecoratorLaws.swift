@@ -18,8 +18,7 @@ public import Letterhead
 /// - **Precedence**: a changed member keeps what the base contains: its other headers, query items, parameters and
 ///   options. If both set the same name, the result follows the declared precedence.
 /// - **Stability**: a member always returns the same value.
-/// - **Pages**: a decorated paginated template is still paginated, and the decorator is around the following pages,
-///   too.
+/// - **Pages**: a decorated paginated template is still paginated, and the following pages are decorated, too.
 public struct DecoratorLaws: Sendable {
     /// Which value wins if a decorator and its base set the same header, query item or parameter.
     public enum Precedence: Sendable, Hashable {

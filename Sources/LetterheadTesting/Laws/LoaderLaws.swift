@@ -26,7 +26,7 @@ public import Letterhead
 /// - **Cancellation**: if the task is cancelled, the request fails immediately with `.cancelled`. Every call to the
 ///   loader or the server below ends, too.
 /// - **Reset**: a reset ends all requests in progress before it returns. A link passes it on exactly once. A second
-///   reset has no effect, and later requests succeed.
+///   reset does no harm, and later requests succeed.
 /// - **Release**, for links only: before a link calls the next loader a second time, it drops the first streamed body.
 ///   The check sends the link a redirect, a 401, a 503, a 304 that confirms nothing and a body that breaks off. All are
 ///   sent over a `Throttle` with one slot.
@@ -58,7 +58,7 @@ public struct LoaderLaws: Sendable {
 
     /// Returns the violated laws, if any.
     ///
-    /// - Throws: an error if its server can't start.
+    /// - Throws: an error if the mock server can't start.
     public func violations() async throws -> [LawViolation] {
         var found: [LawViolation] = []
         let laws = [
@@ -76,7 +76,7 @@ public struct LoaderLaws: Sendable {
 
     /// Throws an error if the loader or the link violates a law.
     ///
-    /// - Throws: ``LawViolations`` with all violations, or an error if its server can't start.
+    /// - Throws: ``LawViolations`` with all violations, or an error if the mock server can't start.
     public func check() async throws {
         try await violations().check()
     }

@@ -17,8 +17,7 @@ import Synchronization
 ///
 /// The laws, for each load:
 /// - **Start and end**: the first event is `load.start`, and the last is `load.end`, `load.failed` or `load.cancelled`.
-///   Only one of these three occurs, and only once. An exchange can outlive its load, so only its events may follow the
-///   end.
+///   These two events occur only once. An exchange can outlive its load, so only its events may follow the end.
 /// - **Time**: event times never decrease.
 /// - **Attempts**: attempts are numbered from 1 without gaps, and one ends before the next starts.
 /// - **Exchanges**: exchanges are numbered from 1 without gaps. Each ends at most once, and has no events after its

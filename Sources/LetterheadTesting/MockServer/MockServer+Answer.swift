@@ -3,7 +3,7 @@ public import LetterheadFoundation
 import Synchronization
 
 extension MockServer {
-    /// Queues a response for a request, with or without faults.
+    /// What the server does with a request: it sends a response or raw bytes, with or without faults.
     ///
     /// ```swift
     /// server.enqueue(
@@ -29,7 +29,7 @@ extension MockServer {
         /// The condition that a request must fulfill, or nil for any request.
         var fits: (@Sendable (Request) -> Bool)?
 
-        /// The response from the closure of the server. Use it to add a fault to that response.
+        /// The response from the server closure. Use it to add a fault to that response.
         public static let closure = Answer(content: .closure)
 
         /// A given response.
@@ -80,9 +80,8 @@ extension MockServer.Response {
     /// Returns the same response with a fault. If several faults have the same moment, they occur in call order.
     ///
     /// Use it in a closure that chooses the fault for a request. When the closure runs, the moments before the response
-    /// have passed, such as
-    /// ``MockServer/Moment/requestBody``. A fault at one of them becomes a failure in ``MockServer/Record/failures``,
-    /// and the response is a 500.
+    /// have passed, such as ``MockServer/Moment/requestBody``. A fault at one of them becomes a failure in
+    /// ``MockServer/Record/failures``, and the response is a 500.
     public func fault(_ effect: MockServer.Effect, at moment: MockServer.Moment) -> MockServer.Response {
         var response = self
         response.faults.append(MockServer.Fault(effect: effect, moment: moment))

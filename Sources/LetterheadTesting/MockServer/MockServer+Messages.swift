@@ -82,9 +82,8 @@ extension MockServer {
     ///
     /// The server adds only the headers that the connection needs:
     ///
-    /// - It adds `Content-Length` for ``body``, and `Transfer-Encoding:
-    ///   chunked` for a sequence or for trailers. It adds `Connection` if the connection closes after the response, or
-    ///   if the request is HTTP/1.0.
+    /// - It adds `Content-Length` for ``body``, and `Transfer-Encoding: chunked` for a sequence or for trailers. It
+    ///   adds `Connection` if the connection closes after the response, or if the request is HTTP/1.0.
     /// - It doesn't change headers that you set. If you set a wrong `Content-Length`, the server sends it, and closes
     ///   the connection after the body.
     /// - If you set a `Transfer-Encoding`, the server sends the bytes from the body or the sequence unchanged, so

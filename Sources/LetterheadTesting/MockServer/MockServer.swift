@@ -61,7 +61,7 @@ public final class MockServer: Sendable {
     /// connection or the server stops.
     public typealias Closure = @Sendable (Request) async throws -> Response
 
-    /// The error of a task that waits for an event when the server has stopped.
+    /// Thrown to a task that waits for an event when the server has stopped.
     public struct HasStopped: Error, Sendable {}
 
     /// The failure for a request that matches no queued answer if the server has no closure.
@@ -188,7 +188,7 @@ public final class MockServer: Sendable {
 }
 
 extension MockServer {
-    /// Server settings.
+    /// The settings for a server.
     public struct Configuration: Sendable {
         /// The port on 127.0.0.1. Default: 0 (a free port that the system chooses, so that tests can run in parallel).
         public var port = 0
@@ -262,7 +262,7 @@ extension MockServer {
 
     /// How a connection is encrypted.
     public struct Security: Sendable, Hashable {
-        /// The version in OpenSSL's notation: `TLSv1.3`.
+        /// The version in the notation of OpenSSL, such as `TLSv1.3`.
         public let version: String
         /// The name that the client requested (SNI, RFC 6066, 3), or nil without one, as for an IP address.
         public let serverName: String?
@@ -270,7 +270,7 @@ extension MockServer {
 }
 
 extension MockServer {
-    /// The requests, connections and failures in a server.
+    /// Everything that a server has recorded: requests, connections and failures.
     ///
     /// - The record contains a request before the response is sent.
     /// - It contains the end of a connection before the client can notice it.

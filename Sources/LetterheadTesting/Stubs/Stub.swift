@@ -191,7 +191,7 @@ struct StubInput: Sendable {
     /// needed.
     let body: Data?
     let clock: any Clock<Duration>
-    /// The loader encoder, or nil to use the counterpart of the client decoder.
+    /// The loader encoder, or nil to use one that matches the client decoder.
     let encoder: (any HTTPBodyEncoder)?
 
     /// The name of the endpoint, or the method and the path of a plain request.

@@ -4,7 +4,7 @@ public import Letterhead
 
 /// A response from a stub to one request.
 ///
-/// A stub closure returns a `Response` value, or an answer for any other response:
+/// A stub closure returns a `Response` value of the endpoint, or an answer for any other response:
 ///
 /// ```swift
 /// stubs.on(GetUser.self) { template in User(login: template.login) }
@@ -13,18 +13,18 @@ public import Letterhead
 /// stubs.on(Export.self) { _ in .delayed(.seconds(30), .status(.accepted)) }
 /// ```
 ///
-/// Values are encoded, and the client decodes the bytes like a response from a server. The ``StubLoader`` can have an
-/// encoder. Without one, it's the counterpart of the client decoder: a `JSONEncoder` with the same strategies for
-/// dates, data, keys and floats, or a `PropertyListEncoder`.
+/// Values are encoded, and the client decodes the bytes like a response from a server. If the ``StubLoader`` has no
+/// encoder, one that matches the client decoder is used: a `JSONEncoder` with the same strategies for dates, data, keys
+/// and floats, or a `PropertyListEncoder`.
 public struct StubAnswer<Template: RequestTemplate>: Sendable {
     let respond: @Sendable (StubInput) async throws -> HTTPResponse
 
     init(_ respond: @escaping @Sendable (StubInput) async throws -> HTTPResponse) { self.respond = respond }
 
-    /// Returns a `Response` value.
+    /// Responds with a value.
     ///
-    /// The type must be `Encodable`, `Data`, `String`, `Void`, `HTTPResponse`, or an optional of one of these.
-    /// Otherwise, the request fails with `.unknown`, and the underlying error names the type.
+    /// The endpoint type `Response` must be `Encodable`, `Data`, `String`, `Void`, `HTTPResponse`, or an optional of
+    /// one of these. Otherwise, the request fails with `.unknown`, and the underlying error names the type.
     ///
     /// - Parameters:
     ///   - value: the value.
@@ -42,7 +42,7 @@ public struct StubAnswer<Template: RequestTemplate>: Sendable {
         }
     }
 
-    /// Returns a status with an optional body.
+    /// Responds with a status and an optional body.
     ///
     /// - Parameters:
     ///   - status: the status.
@@ -56,7 +56,7 @@ public struct StubAnswer<Template: RequestTemplate>: Sendable {
         }
     }
 
-    /// Returns a value of any type, encoded like an endpoint value.
+    /// Responds with a value of any type, encoded like a `Response` value.
     ///
     /// - Parameters:
     ///   - value: the value.
@@ -72,7 +72,7 @@ public struct StubAnswer<Template: RequestTemplate>: Sendable {
         }
     }
 
-    /// Returns an endpoint failure, encoded like a value. The type must be `Encodable`.
+    /// Responds with a failure, encoded like a value. The endpoint type `Failure` must be `Encodable`.
     ///
     /// - Parameters:
     ///   - failure: the failure. The client throws an `HTTPError`, and its `failure(of:)` returns this value.
@@ -94,7 +94,7 @@ public struct StubAnswer<Template: RequestTemplate>: Sendable {
         }
     }
 
-    /// Returns the response of a closure that receives the request.
+    /// Responds with the result of a closure, which receives the request.
     public static func response(
         _ make: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
     ) -> StubAnswer {
@@ -116,12 +116,12 @@ public struct StubAnswer<Template: RequestTemplate>: Sendable {
         StubAnswer { input in try await loader.load(input.forwarded) }
     }
 
-    /// Returns a value after a delay on the ``StubLoader`` clock. Request time limits apply.
+    /// Responds with a value after a delay on the ``StubLoader`` clock. Request time limits apply.
     public static func delayed(_ delay: Duration, _ value: Template.Response) -> StubAnswer {
         delayed(delay, .value(value))
     }
 
-    /// Returns an answer after a delay on the ``StubLoader`` clock. Request time limits apply.
+    /// Responds with an answer after a delay on the ``StubLoader`` clock. Request time limits apply.
     public static func delayed(_ delay: Duration, _ answer: StubAnswer) -> StubAnswer {
         StubAnswer { input in
             try await input.clock.pause(for: delay)
@@ -131,7 +131,7 @@ public struct StubAnswer<Template: RequestTemplate>: Sendable {
 }
 
 extension StubAnswer {
-    /// Returns a body that arrives in pieces.
+    /// Responds with a body that arrives in pieces.
     ///
     /// - Parameters:
     ///   - pieces: the pieces, in order.
@@ -148,7 +148,7 @@ extension StubAnswer {
         }
     }
 
-    /// Returns server-sent events, one after the other.
+    /// Responds with server-sent events, one after the other.
     ///
     /// - Parameters:
     ///   - events: the events, in order.
@@ -159,7 +159,7 @@ extension StubAnswer {
             headers: [.contentType: "text/event-stream"])
     }
 
-    /// Returns one of several pages: the one with the template page number.
+    /// Responds with one of several pages: the one with the page number in the template.
     ///
     /// If a page follows, the response has a `Link` with `rel="next"` (RFC 8288). Its target is the request URL, with
     /// the next page number as the parameter `page`. Pagination by number and by link therefore works without further

@@ -19,8 +19,8 @@ public import Letterhead
 ///
 /// ## Stubs
 ///
-/// A stub closure receives the template that was sent, without its decorators. It returns a `Response` value, or a
-/// ``StubAnswer``. The value is encoded, and the client decodes it.
+/// A stub closure receives the template that was sent, without its decorators. It returns a `Response` value of the
+/// endpoint, or a ``StubAnswer``. The value is encoded, and the client decodes it.
 ///
 /// - A stub for a type, such as `GetUser.self`, matches all requests for this endpoint.
 /// - A stub for a value, such as `.user("ada")`, matches one endpoint when several share a type.
@@ -53,7 +53,7 @@ public final class StubLoader: HTTPLoader {
     ///
     /// - Parameters:
     ///   - clock: measures delays and request time limits. Default: the continuous clock.
-    ///   - encoder: encodes the values of stubs. Default: nil (the counterpart of the client decoder).
+    ///   - encoder: encodes the values of stubs. Default: nil (an encoder that matches the client decoder).
     ///   - otherwise: responds to requests that no stub answers. Default: nil (such a request is an error).
     public init(
         clock: any Clock<Duration> = ContinuousClock(), encoder: (any HTTPBodyEncoder)? = nil,
@@ -265,7 +265,7 @@ extension BodyChunks {
     }
 }
 
-/// A call in a loader's record.
+/// A recorded call.
 struct StubRecord: Sendable {
     let input: StubInput
     let number: Int

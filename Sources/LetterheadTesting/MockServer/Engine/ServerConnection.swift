@@ -9,7 +9,6 @@ import LetterheadFoundation
 final class ServerConnection {
     // This type is a class because it has identity. Only the loop thread uses it.
 
-    /// The connection's state.
     enum State {
         case open
         /// The output has ended. The server reads and discards further input, so that no reset overtakes the last

@@ -115,7 +115,7 @@ extension OpenSSL {
         return PlainFailure("\(what): \(reason)")
     }
 
-    /// Returns the function at an address, with the declared type. The declarations above must match the library.
+    /// Returns a function by its name, with the declared type. The declarations above must match the library.
     private static func load<Function>(_ name: String, _ library: UnsafeMutableRawPointer) throws -> Function {
         guard let found = unsafe dlsym(library, name) else { throw PlainFailure("the system's OpenSSL has no \(name)") }
         return unsafe unsafeBitCast(found, to: Function.self)
