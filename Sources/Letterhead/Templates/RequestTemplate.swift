@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 
-/// Describes one endpoint: the parts of a request and the type of its response. A template is an immutable value and
-/// sends nothing itself.
-///
-/// Declare one type for each endpoint, and pass its values to a client. Only ``path`` is required. All other members
-/// have defaults.
+/// Describes one endpoint: the parts of its request and the type of its response.
 ///
 /// ```swift
 /// struct CreateUser: RequestTemplate {
@@ -16,18 +12,33 @@ public import LetterheadFoundation
 ///     var body: some HTTPBody { JSONBody(user) }
 /// }
 ///
-/// let user = try await client.send(CreateUser(user: ada).header("X-Trace", "1"))
+/// let created = try await client.send(CreateUser(user: ada))
 /// ```
 ///
-/// Use ``Get``, ``Post`` and ``Endpoint`` for endpoints without a custom type. To change one endpoint where you send
-/// it, use a modifier or write a ``RequestDecorator``. To change every request of a client, write a ``LoaderLink``. To
-/// accept, reject or retry responses, write an ``HTTPValidator``.
+/// Declare one type for each endpoint, and pass its values to a client, which sends the request and decodes the
+/// response. A template is an immutable value and sends nothing itself, so a test can check the request without a
+/// server. Only ``path`` is required. All other members have defaults.
 ///
-/// Laws: a template is a value without a client, and a member returns the same result each time it is read.
+/// Use ``Get``, ``Post`` and ``Endpoint`` for endpoints without a custom type.
 ///
-/// Declare each member with exactly its type in this protocol, and with a plain getter: stored or computed, but not
-/// `lazy`. Otherwise, Swift treats the declaration as an unrelated member and uses the default: with
-/// `var method: String`, a GET would be sent. Conform in an extension, and the compiler warns about such a member:
+/// ## Change what is sent
+///
+/// A modifier changes the endpoint where you send it. Settings such as the timeout and the authentication aren't
+/// members of a template: set them with modifiers, or in its ``options``.
+///
+/// ```swift
+/// let user = try await client.send(GetUser(login: "ada").header("X-Trace", "1").timeout(.seconds(5)))
+/// ```
+///
+/// - To make the same change to several endpoints, write a ``RequestDecorator``.
+/// - To change every request of a client, write a ``LoaderLink``.
+/// - To accept, reject or retry responses, write an ``HTTPValidator``.
+///
+/// ## Declare the members exactly
+///
+/// Declare each member with the type that it has in this protocol, and with a plain getter: stored or computed, but not
+/// `lazy`. Otherwise, Swift treats the declaration as an unrelated member and uses the default: with `var method:
+/// String`, a GET would be sent. Conform in an extension, and the compiler warns about such a member:
 ///
 /// ```swift
 /// struct DeleteUser { let login: String }
@@ -41,8 +52,9 @@ public import LetterheadFoundation
 ///
 /// Only ``body`` may have different types: `some HTTPBody`, `any HTTPBody` or a custom type.
 ///
-/// Settings such as the timeout and the authentication aren't members of a template. Set them with modifiers, such as
-/// `.timeout(…)`, where you send the template, or in its ``options``.
+/// Laws:
+/// - A template doesn't depend on the client that sends it.
+/// - A member returns the same result each time it is read.
 public protocol RequestTemplate<Response>: RequestConfigurable where Configured == Modified<Self> {
     /// The type of the decoded response. Default: ``HTTPResponse``.
     ///
@@ -54,16 +66,17 @@ public protocol RequestTemplate<Response>: RequestConfigurable where Configured 
     /// `nonisolated`.
     associatedtype Response: Sendable = HTTPResponse
 
-    /// The type of an error response's body, for ``HTTPError/failure(of:)``. Default: `Never` (not decoded).
+    /// The type that ``HTTPError/failure(of:)`` decodes from the body of an error response. Default: `Never` (not
+    /// decoded).
     associatedtype Failure: Decodable & Sendable = Never
 
     /// The type of the body. Default: ``EmptyBody``.
     associatedtype Body = EmptyBody
 
-    /// The path. Without a leading slash, it is appended to the base URL's path.
+    /// The path of the endpoint. Without a leading slash, it is appended to the path of the base URL.
     var path: RequestPath { get }
 
-    /// The base URL, for a template that needs no environment. Default: nil (the environment's base URL).
+    /// The base URL, for a template that needs no environment. Default: nil (the base URL of the environment).
     var baseURL: URL? { get }
 
     /// The method. Default: GET.
@@ -72,7 +85,7 @@ public protocol RequestTemplate<Response>: RequestConfigurable where Configured 
     /// The query. Default: none.
     var query: QueryParameters { get }
 
-    /// The headers. They take precedence over the body's and the environment's headers. Default: none.
+    /// The headers. They take precedence over the headers of the body and of the environment. Default: none.
     var headers: HTTPHeaders { get }
 
     /// Values to send as the query of a GET or HEAD and as the JSON body of any other method. Default: none.
@@ -90,18 +103,18 @@ public protocol RequestTemplate<Response>: RequestConfigurable where Configured 
     /// The options for the links. Default: none.
     var options: HTTPRequestOptions { get }
 
-    /// Decodes a response with an accepted status. The default decodes a `Decodable` type `Response` with the request's
-    /// decoder, or else the client's. For other types, it returns the response or `Void`.
+    /// Decodes a response with an accepted status. The default decodes a `Decodable` type ``Response`` with the decoder
+    /// of the request or, if the request has none, of the client. For other types, it returns the response or `Void`.
     ///
     /// The body may still be arriving. The function never runs on the caller's main actor. If it throws an
     /// ``HTTPError``, the caller receives that error. Any other error becomes the underlying error of a
     /// `.cannotDecodeResponse`.
     func decode(_ response: HTTPResponse) async throws -> Response
 
-    /// Receives the load's result before decoding: a response with an accepted status, or an error.
+    /// Receives the result of the load before decoding: a response with an accepted status, or an error.
     ///
-    /// It is called once for each load. It may return a response instead of an error, and throw an error instead of a
-    /// response. Default: returns the response or throws the error.
+    /// The client calls it once for each load. It may return a response instead of an error, and throw an error instead
+    /// of a response. Default: returns the response or throws the error.
     func finish(_ result: Result<HTTPResponse, HTTPError>) async throws -> HTTPResponse
 }
 
@@ -117,13 +130,14 @@ extension RequestTemplate {
 }
 
 // The compiler chooses one of two defaults for `decode(_:)`. If an actor isolates a conformance to `Decodable`, it does
-// not satisfy the first default's constraint. A cast at run time would find it, and would run it outside the actor.
+// not satisfy the constraint of the first default. A cast at run time would find it, and would run it outside the
+// actor.
 
 extension RequestTemplate where Response: Decodable {
-    /// Decodes the type ``Response`` with the request's decoder, or else the client's.
+    /// Decodes the type ``Response`` with the decoder of the request or, if the request has none, of the client.
     ///
     /// - Throws: ``HTTPError`` with `.cannotDecodeResponse`, `.emptyResponse`, or the code of an error while receiving
-    ///   a streamed body. A decoder's error is thrown unchanged.
+    ///   a streamed body. An error from the decoder is thrown unchanged.
     public func decode(_ response: HTTPResponse) async throws -> Response {
         try await ResponseDecoding.decode(Response.self, from: response)
     }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 
 extension HTTPError {
-    /// Creates an error from any error, with what has arrived of the response. Keeps an ``HTTPError``, and adds the
-    /// response if it has none. An error from ``HTTPValidatorResult/failChain(_:_:)`` gets the request and the
-    /// response. Any other error becomes the underlying error and determines the code.
+    /// Creates an error from any error, with what has arrived of the response.
+    ///
+    /// - An ``HTTPError`` stays unchanged, and gets the response if it has none.
+    /// - An error from ``HTTPValidatorResult/failChain(_:_:)`` gets the request and the response.
+    /// - Any other error becomes the underlying error and determines the code.
     public init(_ error: any Error, request: HTTPRequest, response: HTTPResponse? = nil) {
         if let error = error as? HTTPError {
             self = error.response == nil && response != nil ? error.with(response: response) : error
@@ -19,8 +21,8 @@ extension HTTPError {
         }
     }
 
-    /// Returns an addition to the message if a response's body couldn't be parsed at all: its media type and its first
-    /// bytes, as for a proxy's page.
+    /// Returns an addition to the message if a response body couldn't be parsed at all: its media type and its first
+    /// bytes. They show, for example, that a proxy returned a page.
     private static func hint(at error: any Error, in response: HTTPResponse?, to request: HTTPRequest) -> String {
         guard case DecodingError.dataCorrupted(let context) = error, context.codingPath.isEmpty else { return "" }
         return response?.foreignBody(for: request) ?? ""
@@ -37,22 +39,21 @@ extension HTTPError {
     }
 }
 
-/// A validator's error with only a code and a message. The throwing code adds the request and the response.
+/// An error of a validator that has only a code and a message. The throwing code adds the request and the response.
 struct ChainFailure: Error {
     let code: HTTPError.Code
     let message: String
 }
 
 extension HTTPRequest {
-    /// Runs code on the caller's actor and converts any error to an ``HTTPError`` of this request with
-    /// ``HTTPError/init(_:request:response:)``. Use it in links and loaders, because they throw only ``HTTPError``:
+    /// Runs code on the actor of the caller, and converts any error to an ``HTTPError`` of this request. Use it in
+    /// links and loaders, because they throw only ``HTTPError``:
     ///
     /// ```swift
     /// let key = try await request.withHTTPErrors { try await store.key() }
     /// ```
     ///
-    /// For a value that a callback delivers, write its type, because the compiler doesn't infer it from nested
-    /// closures:
+    /// For a value from a callback, write its type, because the compiler doesn't infer it from nested closures:
     ///
     /// ```swift
     /// let (key, age): (String, Int) = try await request.withHTTPErrors {

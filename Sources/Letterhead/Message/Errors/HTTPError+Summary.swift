@@ -9,16 +9,16 @@ extension HTTPBodyError: SafelyDescribed {}
 extension HTTPError {
     /// Describes an error without secrets.
     ///
-    /// Describes coding errors by path and reason, and Foundation's and the system's errors by their cause. Of other
-    /// components' errors, only `LocalizedError.errorDescription` is meant to be shown. Without one, the description is
-    /// the type's name and, for an enum, the case.
+    /// Describes coding errors by path and reason, and errors from Foundation and the system by their cause. Of any
+    /// other error, only `LocalizedError.errorDescription` is meant to be shown. Without it, the description is the
+    /// name of the type and, for an enum, the case.
     package static func summary(of error: any Error) -> String {
         if let failure = URLLoadingFailure(error) { return failure.summary }
         return switch error {
         case let error as HTTPError: error.description
         case let error as DecodingError: error.summary
         case let error as EncodingError: error.summary
-        // A known number's text is a constant.
+        // The text for a known number is a constant.
         case let error as POSIXError: unsafe "the system reports \(String(cString: strerror(error.code.rawValue)))"
         case let error as CocoaError: "\(cause(of: error)) (CocoaError \(error.code.rawValue))"
         case is CancellationError: "the task was cancelled"
@@ -46,13 +46,13 @@ extension HTTPError {
         }
     }
 
-    /// Truncates and redacts another component's error description, because its format is unknown.
+    /// Truncates and redacts the description of an error from a different component, because its format is unknown.
     private static func shown(_ text: String) -> String {
         let redaction = Redaction.standard
         return Redaction.visible(redaction.redactURLs(redaction.redactJSON(String(text.unicodeScalars.prefix(500)))))
     }
 
-    /// Returns the type's name, and for an enum the case without its values.
+    /// Returns the name of the type, and for an enum the case without its values.
     private static func name(of error: any Error) -> String {
         let type = String(describing: Swift.type(of: error))
         let isCustom = Swift.type(of: error) is any CustomStringConvertible.Type
@@ -99,7 +99,7 @@ extension DecodingError {
         }
     }
 
-    /// Decoders report a missing container as a dictionary or an array of any values, not as the model's type.
+    /// Decoders report a missing container as a dictionary or an array of any values, not as the type of the model.
     private static func kind(of type: Any.Type) -> String {
         let name = "\(type)"
         return name.begins(with: "Dictionary<") ? "an object" : name.begins(with: "Array<") ? "an array" : name
@@ -107,8 +107,8 @@ extension DecodingError {
 }
 
 extension DecodingError.Context {
-    /// The kind of JSON value that the decoder names. The decoder's description may contain the value, so this only
-    /// searches it for known words.
+    /// The kind of JSON value that the decoder found. The description from the decoder may contain the value, so this
+    /// only searches it for known words.
     fileprivate var kindFound: String? {
         // A key may contain the word, and comes before the kind.
         var rest = Array(debugDescription.utf8)[...]
@@ -127,8 +127,8 @@ extension DecodingError.Context {
     /// The enum that doesn't have a case for a value. The value may be secret, so it's left out.
     fileprivate var unknownCase: String? { unknown.map { "expected a case of \($0.type)" } }
 
-    /// The enum, and the value without a case. The standard library's text is `Cannot initialize State from invalid
-    /// String value archived`.
+    /// The enum, and the value that isn't one of its cases. The text in the standard library is
+    /// `Cannot initialize State from invalid String value archived`.
     var unknown: (type: String, value: String)? {
         let text = Array(debugDescription.utf8.prefix(1024))
         let (start, middle, end) = ("Cannot initialize ", " from invalid ", " value ")

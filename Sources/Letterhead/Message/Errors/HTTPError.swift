@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 
-/// The error that a client and a ``SendableRequest`` throw for every failed request. The only other error to catch is
-/// `CancellationError`: your own task was cancelled.
+/// The error that a client and a ``SendableRequest`` throw for every failed request.
 ///
 /// ```swift
 /// do {
@@ -16,11 +15,29 @@ public import LetterheadFoundation
 /// }
 /// ```
 ///
-/// Look at ``code`` to decide what to do, and log the description: one line with what failed, where, and what to do,
-/// without secrets and query values. From a body, it contains only the server's short explanation, or the beginning of
-/// a text where JSON was expected. The error carries the request, the response if one arrived, all attempts, and the
-/// underlying error if another component threw one. Loaders and links throw no other type. To them, a cancellation is
-/// ``Code/cancelled``.
+/// Look at the ``code`` to decide what to do. The only other error to catch is `CancellationError`: your own task was
+/// cancelled.
+///
+/// ## Log an error
+///
+/// Log the description. It is one line with what failed, where, and what to do:
+///
+/// ```swift
+/// catch let error as HTTPError { logger.error("\(error)") }
+/// ```
+///
+/// It contains no secrets and no query values. From a body, it contains only the short explanation of the server, or
+/// the beginning of a text where JSON was expected.
+///
+/// ## Find the cause
+///
+/// - ``request`` is the request that failed, and ``response`` is the response if one arrived.
+/// - ``failure(of:)`` decodes the error body of an endpoint.
+/// - ``attempts`` lists every attempt, with the reason for retrying or not.
+/// - ``underlying`` is the original error if a different component threw one, such as a decoder.
+///
+/// Loaders and links throw no other type. To them, a cancellation is ``Code/cancelled``. <doc:HandlingErrors> describes
+/// what to do for each code.
 public struct HTTPError: Error, Sendable {
     /// A class, so that an error is cheap to rethrow along a chain.
     private final class Contents: HTTPErrorContents {
@@ -46,12 +63,17 @@ public struct HTTPError: Error, Sendable {
     /// with typed throws if the error is a plain reference.
     private let contents: any HTTPErrorContents
 
-    /// Creates an error, for example in a custom loader or link. The message tells the cause and the remedy, without
-    /// secrets. Control characters in it are escaped. `response` is what has arrived of the response, and `underlying`
-    /// is another component's error.
+    /// Creates an error, for example in a custom loader or link. Control characters in the message are escaped.
     ///
-    /// Set `mayHaveBeenSent` to false only if it's certain that no byte of the request was sent. By default, it is
-    /// false only for ``Code/invalidRequest``. The attempts default to the response's.
+    /// - Parameters:
+    ///   - code: the kind of failure.
+    ///   - request: the request that failed.
+    ///   - response: what has arrived of the response. Default: nil.
+    ///   - underlying: the original error of a different component. Default: nil.
+    ///   - message: the cause and the remedy, without secrets.
+    ///   - attempts: the attempts so far. Default: nil (the attempts of the response).
+    ///   - mayHaveBeenSent: false only if it is certain that no byte of the request was sent. Default: nil (false for
+    ///     ``Code/invalidRequest``, otherwise true).
     public init(
         _ code: Code, request: HTTPRequest, response: HTTPResponse? = nil, underlying: (any Error)? = nil,
         message: String = "", attempts: [HTTPRequest.Attempt]? = nil, mayHaveBeenSent: Bool? = nil
@@ -63,16 +85,16 @@ public struct HTTPError: Error, Sendable {
             mayHaveBeenSent: mayHaveBeenSent ?? (code != .invalidRequest))
     }
 
-    /// Decide by it what to do. The ``message`` is for people.
+    /// The kind of failure. Use it to decide what to do. The ``message`` is for people.
     public var code: Code { contents.code }
 
-    /// The failed request, with the changes of the links above the failure.
+    /// The failed request. It contains the changes that links had made to it before the failure.
     public var request: HTTPRequest { contents.request }
 
     /// The response, or the part of it that arrived. Its body is in memory and limited in size.
     public var response: HTTPResponse? { contents.response }
 
-    /// Another component's error, unchanged.
+    /// The original error of a different component, unchanged.
     public var underlying: (any Error)? { contents.underlying }
 
     /// The cause and the remedy, without secrets.
@@ -81,10 +103,12 @@ public struct HTTPError: Error, Sendable {
     /// All attempts in order. Empty if no link in the chain records attempts.
     public var attempts: [HTTPRequest.Attempt] { contents.attempts }
 
-    /// False if it's certain that no byte of the request was sent, so that you can retry any method.
+    /// Whether the server may have received a part of the request.
+    ///
+    /// It is false only if it's certain that no byte was sent. You can then retry a request with any method.
     public var mayHaveBeenSent: Bool { contents.mayHaveBeenSent }
 
-    /// Returns the error with other values, for a link that knows more. Nil arguments change nothing.
+    /// Returns the error with some values replaced, for a link that knows more. Nil arguments change nothing.
     public func with(
         request: HTTPRequest? = nil, response: HTTPResponse? = nil, attempts: [HTTPRequest.Attempt]? = nil,
         mayHaveBeenSent: Bool? = nil
@@ -114,14 +138,18 @@ extension HTTPError: LocalizedError, CustomStringConvertible, CustomDebugStringC
     /// Foundation's errors by their cause. Other components' errors are described by `LocalizedError.errorDescription`,
     /// which must not contain secrets. Without it, the description is the type's name and, for an enum, the case.
     ///
-    /// For a status of 300 or more and for a ``Code/reportedFailure``, the server's explanation is a body of type
-    /// `text/plain`, the members of a JSON body that hold a message, such as title and detail (RFC 9457), the code and
-    /// the message of an XML error of an object store, and for a 401 the `WWW-Authenticate` field. It is limited to 200
-    /// characters and escaped, and contains no credentials of the request, no values of secret names, and nothing that
-    /// may be a token. If ``RequestSettings/isSecret`` is true, it is left out.
+    /// For a status of 300 or more and for a ``Code/reportedFailure``, the explanation is one of these:
+    /// - a body of type `text/plain`
+    /// - the members of a JSON body that hold a message, such as title and detail (RFC 9457)
+    /// - the code and the message of an XML error from an object store
+    /// - for a 401, also the `WWW-Authenticate` field
+    ///
+    /// It is limited to 200 characters and escaped. It contains no credentials of the request, no values of secret
+    /// names, and nothing that may be a token. If ``RequestSettings/isSecret`` is true, it is left out.
     public var description: String { text(inside: nil) }
 
-    /// - Parameter outer: the error that contains this one. It already describes the request if both have the same.
+    /// - Parameter outer: the error that contains this one. If both have the same request, the outer error already
+    ///   describes it.
     private func text(inside outer: HTTPError?) -> String {
         let isKnown = outer.map { $0.request.outline.isSame(as: request.outline) } ?? false
         let isAnswered = isKnown && outer?.response?.status == response?.status
@@ -155,8 +183,8 @@ extension HTTPError {
     /// error.
     var orCancellation: any Error { code == .cancelled && Task.isCancelled ? CancellationError() : self }
 
-    /// The path without its values, such as `users/{}/followers`, for metrics. Nil for a request that was created from
-    /// a URL. See ``RequestPath/route``.
+    /// The path without its values, such as `users/{}/followers`, for metrics. It is nil for a request that was created
+    /// from a URL. See ``RequestPath/route``.
     public var route: String? { request.observation?.route ?? request.path.route }
 }
 
@@ -166,8 +194,8 @@ extension HTTPError {
         "Apigw-RequestId", "CF-Ray", "X-Correlation-ID",
     ]
 
-    /// The server's identifier for the request, or nil if the response has none. Quote it when you contact the server's
-    /// operator.
+    /// The identifier that the server assigned to the request, or nil if the response has none. Quote it when you
+    /// contact the operator of the server.
     ///
     /// It is the first of `X-Request-ID`, `Request-ID`, `X-Amzn-RequestId`, `X-Amz-Request-Id`, `X-GitHub-Request-Id`,
     /// `X-MS-Request-Id`, `Apigw-RequestId`, `CF-Ray` and `X-Correlation-ID` that consists of 1 to 128 visible ASCII
@@ -203,7 +231,7 @@ extension HTTPError {
 }
 
 extension HTTPError.Code {
-    /// The request's task or a reset cancelled it.
+    /// The request was cancelled, either by its task or by a reset.
     public static let cancelled = Self(rawValue: "cancelled")
     /// Your request breaks a rule, or its body couldn't be encoded. Usually nothing was sent. See
     /// ``HTTPError/mayHaveBeenSent``.
@@ -213,17 +241,18 @@ extension HTTPError.Code {
     public static let cannotConnect = Self(rawValue: "cannotConnect")
     /// An established connection was lost.
     public static let connectionLost = Self(rawValue: "connectionLost")
-    /// TLS failed: the certificate isn't trusted, has expired or belongs to another host, no common version exists, or
-    /// the server refused the client's certificate. The underlying error has the TLS library's words.
+    /// TLS failed: the certificate isn't trusted, has expired or belongs to a different host, no common version exists,
+    /// or the server refused the client certificate. The underlying error has the message of the TLS library.
     public static let insecureConnection = Self(rawValue: "insecureConnection")
     /// The proxy refused to connect to the server with 401, 403 or 407. Check the proxy and its credentials in the
-    /// transport's settings. See ``HTTPError/proxyStatus``. libcurl's transport reports it, for requests over https.
+    /// transport settings. See ``HTTPError/proxyStatus``. The libcurl transport reports it, for requests over
+    /// https.
     public static let proxyRefused = Self(rawValue: "proxyRefused")
-    /// The request couldn't be signed. The underlying error tells why: an `HTTPAuthentication.Failure`, or a provider's
-    /// error.
+    /// The request couldn't be signed. The underlying error tells why: an `HTTPAuthentication.Failure`, or an error
+    /// from a provider.
     public static let cannotAuthenticate = Self(rawValue: "cannotAuthenticate")
     /// The request must be signed anew before it's sent again. See ``HTTPRequest/isSignedOnce``. The authentication
-    /// does so, so callers don't get this code.
+    /// link does so, and callers don't get this code.
     public static let signatureSpent = Self(rawValue: "signatureSpent")
     /// A time limit was exceeded. The message names the limit and the phase.
     public static let timedOut = Self(rawValue: "timedOut")
@@ -235,7 +264,7 @@ extension HTTPError.Code {
     public static let cannotDecodeResponse = Self(rawValue: "cannotDecodeResponse")
     /// The status isn't one of the accepted statuses. You find the response in ``HTTPError/response``.
     public static let unacceptableStatus = Self(rawValue: "unacceptableStatus")
-    /// A validator refused the response. The underlying error is the validator's.
+    /// A validator refused the response. The underlying error is the one that the validator threw.
     public static let validationFailed = Self(rawValue: "validationFailed")
     /// A body was expected, but the response has none.
     public static let emptyResponse = Self(rawValue: "emptyResponse")
@@ -244,7 +273,7 @@ extension HTTPError.Code {
     public static let retriesExhausted = Self(rawValue: "retriesExhausted")
     /// There were too many redirects, or they form a loop.
     public static let tooManyRedirects = Self(rawValue: "tooManyRedirects")
-    /// A page sequence's pages form a loop, or there are too many pages or too many empty pages in a row.
+    /// The pages of a sequence form a loop, or there are too many pages or too many empty pages in a row.
     public static let paginationLoop = Self(rawValue: "paginationLoop")
     /// The server reported a failure after an accepted status: in an `error` event of a stream, or in the body of a
     /// response that a signer checks. The failure is the body of ``HTTPError/response``, so that
@@ -254,7 +283,7 @@ extension HTTPError.Code {
     public static let resetInProgress = Self(rawValue: "resetInProgress")
     /// The response couldn't be written to its file.
     public static let cannotSaveResponse = Self(rawValue: "cannotSaveResponse")
-    /// A mock or a recording has no response to the request. Nothing was sent.
+    /// A mock or a recording has no response for the request. Nothing was sent.
     public static let unexpectedRequest = Self(rawValue: "unexpectedRequest")
     /// Any other failure. See the underlying error.
     public static let unknown = Self(rawValue: "unknown")

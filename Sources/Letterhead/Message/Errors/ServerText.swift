@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 
-// What an error shows of its response's body: short, on one line, and without secrets.
+// What an error shows of a response body: short, on one line, and without secrets.
 
 extension HTTPError {
-    /// At most the first 512 bytes of the response's body, with the values of secret names redacted. It is nil if the
+    /// At most the first 512 bytes of the response body, with the values of secret names redacted. It is nil if the
     /// body is empty, secret, multipart, or not text.
     public var bodyExcerpt: String? {
         guard let response, let data = response.shownBody(for: request) else { return nil }
@@ -30,8 +30,8 @@ extension HTTPResponse {
         return isCut ? text.map { Redaction.wholeWords(of: $0) } : text
     }
 
-    /// Describes a body that should be JSON and doesn't begin like JSON, or has another media type: "the response is
-    /// text/html and begins with `<title>502`". Otherwise empty.
+    /// Describes a body that should be JSON, but doesn't begin like JSON or has a different media type: "the response
+    /// is text/html and begins with `<title>502`". Returns an empty string for any other body.
     func foreignBody(for request: HTTPRequest) -> String {
         let type = headers.mediaType
         var parts: [String] = []
@@ -47,7 +47,7 @@ extension HTTPResponse {
         return first.map { "{[\"".utf8.contains($0) } ?? true
     }
 
-    /// The server's explanation of an error: `the server wrote "no such user"`.
+    /// Returns the explanation that the server gave for an error: `the server wrote "no such user"`.
     ///
     /// - Parameter isReported: whether the body reports a failure although the status doesn't.
     func refusal(of request: HTTPRequest, isReported: Bool) -> String? {
@@ -80,7 +80,7 @@ extension HTTPResponse {
 }
 
 extension HTTPResponse {
-    /// Returns the code and the message of an error of an object store: `<Error><Code>NoSuchKey</Code>…`.
+    /// Returns the code and the message in an error document of an object store: `<Error><Code>NoSuchKey</Code>…`.
     private static func explanation(inXML document: ArraySlice<UInt8>) -> String? {
         let error = content(of: "Error", in: document) ?? []
         let parts = ["Code", "Message"].compactMap { content(of: $0, in: error) }
@@ -99,16 +99,16 @@ extension HTTPResponse {
 }
 
 extension Redaction {
-    /// The members that explain an error, in lower case and without `_` and `-`: a title, a detail, and a list. Problem
-    /// details (RFC 9457, 3.1), OAuth errors (RFC 6749, 5.2) and most other formats have some of them.
+    /// The names of members that explain an error, in lower case and without `_` and `-`: a title, a detail, and a
+    /// list. Problem details (RFC 9457, 3.1), OAuth errors (RFC 6749, 5.2) and most other formats have some of them.
     private static let explaining = [
         ["title", "error"], ["message", "detail", "errordescription", "description", "reason", "msg"], ["errors"],
     ]
 
-    /// Returns the explanation in a JSON value: a string, an object's explaining members, or an array's first elements.
-    /// The document may be malformed.
+    /// Returns the explanation in a JSON value: a string, the explaining members of an object, or the first elements of
+    /// an array. The document may be malformed.
     ///
-    /// - Parameter isList: whether an object's members may be the names of fields, each with its errors.
+    /// - Parameter isList: whether the members of an object may be the names of fields, each with its errors.
     fileprivate func explanation(of value: ArraySlice<UInt8>, isList: Bool = false, depth: Int = 0) -> String? {
         guard depth < 5, let start = value.first else { return nil }
         if start == JSONBytes.quote {
@@ -142,15 +142,15 @@ extension Redaction {
 }
 
 extension Redaction {
-    /// Returns a server's text in quotation marks, on one line, cut after a number of characters. It redacts the values
-    /// of secret names, the request's credentials, and anything that may be a token.
+    /// Returns a text from the server in quotation marks, on one line, cut after a number of characters. It redacts the
+    /// values of secret names, the credentials of the request, and anything that may be a token.
     fileprivate func words(_ text: String, upTo limit: Int, hiding request: HTTPRequest) -> String {
         let secrets = request.secretHeaders.map(\.value) + request.secretQuery.compactMap(\.value)
         return words(text, upTo: limit, hiding: secrets.flatMap(Self.spellings))
     }
 
-    /// A secret, and the forms that a server may echo: a credential without its scheme's name, Basic's username and
-    /// password, each cookie, and all of these escaped as in a URL.
+    /// Returns a secret, and the forms of it that a server may echo: a credential without the name of its scheme, the
+    /// username and password of a Basic credential, each cookie, and all of these escaped as in a URL.
     private static func spellings(of secret: String) -> [String] {
         var spellings = [secret]
         if let credential = secret.cut(at: " ").map({ String($0.tail) }) {
@@ -163,12 +163,12 @@ extension Redaction {
         return spellings + spellings.map { PercentEncoding.escape($0, .unreserved) }
     }
 
-    /// What is before and after a delimiter, without parts so short that they occur in any text.
+    /// Returns the parts before and after a delimiter, without parts so short that they occur in any text.
     private static func parts(of text: String, at mark: Unicode.Scalar = ":") -> [String] {
         text.cut(at: mark).map { [String($0.head), String($0.tail)].filter { $0.utf8.count > 3 } } ?? []
     }
 
-    /// Returns a server's text in the same way, without the given secrets.
+    /// Returns a text from the server in the same way, with the given secrets redacted.
     package func words(_ text: String, upTo limit: Int, hiding secrets: [String] = []) -> String {
         // Hide secrets before the text is cut, because a part of one would not be recognized.
         let longest = secrets.reduce(0) { max($0, $1.utf8.count) }
@@ -182,7 +182,7 @@ extension Redaction {
         return "\"\(Self.visible(String(shown)))\(shown.endIndex < text.endIndex ? "…" : "")\""
     }
 
-    /// Returns a cut text without an ASCII word at its end, because that may be a token's beginning.
+    /// Returns a cut text without an ASCII word at its end, because that may be the beginning of a token.
     fileprivate static func wholeWords(of text: String) -> String {
         String(decoding: text.utf8.reversed().drop { (0x21...0x7E).contains($0) }.reversed(), as: UTF8.self)
     }

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// A typed value that is attached to a request or a response, and is never sent. A template uses it to tell a link or a
-/// loader what to do, and a loader or a validator to hand values to the caller. Read and write it as `request[option:
-/// Tenant.self]` or `response[option: Envelope.self]`.
-///
-/// To define an option, declare a type, usually an empty enumeration, with a default value, and a property for it in
-/// ``RequestSettings``:
+/// A typed value that is attached to a request or a response, and is never sent.
 ///
 /// ```swift
 /// enum Tenant: HTTPRequestOption {
@@ -19,7 +14,14 @@
 /// }
 /// ```
 ///
-/// Law: the default never changes. An option with an optional value distinguishes an explicit nil from an unset value.
+/// With an option, a template tells a link or a loader what to do, and a loader or a validator hands values to the
+/// caller. To define one, declare a type, usually an empty enumeration, with a default value, and a property for it in
+/// ``RequestSettings``. Without a property, read and write it as `request[option: Tenant.self]` or
+/// `response[option: Envelope.self]`.
+///
+/// An option with an optional value distinguishes an explicit nil from an unset value.
+///
+/// Law: the default never changes.
 public protocol HTTPRequestOption {
     associatedtype Value: Sendable
 
@@ -27,19 +29,19 @@ public protocol HTTPRequestOption {
     static var defaultOptionValue: Value { get }
 }
 
-/// Properties that an ``HTTPRequest`` and a template's ``HTTPRequestOptions`` have in common.
+/// Properties that an ``HTTPRequest`` and the ``HTTPRequestOptions`` of a template have in common.
 ///
-/// Declare a custom ``HTTPRequestOption``'s property in an extension of this protocol, so that links can read it in a
-/// request, and templates can set it in their options.
+/// Declare the property for a custom ``HTTPRequestOption`` in an extension of this protocol. Links can then read it in
+/// a request, and templates can set it in their options.
 public protocol RequestSettings: Sendable {
-    /// An option's value, or its default if it isn't set.
+    /// The value of an option, or its default if it isn't set.
     subscript<Option: HTTPRequestOption>(option option: Option.Type) -> Option.Value { get set }
 }
 
-/// The modifiers that a ``RequestTemplate`` and an ``HTTPClient`` share. The more specific setting takes precedence: a
-/// request over its template, a template over its client.
+/// The modifiers that a ``RequestTemplate`` and an ``HTTPClient`` share.
 ///
-/// Declare a custom ``HTTPRequestOption``'s modifier in an extension of this protocol:
+/// The more specific setting takes precedence: a request over its template, a template over its client. Declare the
+/// modifier for a custom ``HTTPRequestOption`` in an extension of this protocol:
 ///
 /// ```swift
 /// extension RequestConfigurable {
@@ -55,7 +57,8 @@ public protocol RequestConfigurable: Sendable {
 
     /// Returns the template or the client with the settings that a closure sets. They replace earlier ones.
     ///
-    /// - Parameter change: receives empty settings. Nil is a value: a setting that it sets to nil is set to nil.
+    /// - Parameter change: receives empty settings and sets some of them. A setting that it sets to nil is set, and has
+    ///   the value nil.
     func configured(_ change: (inout HTTPRequestOptions) -> Void) -> Configured
 }
 
@@ -65,28 +68,28 @@ extension RequestConfigurable {
         configured { $0[option: option] = value }
     }
 
-    /// Limits each attempt's time. Nil means no limit. See ``RequestSettings/timeout``.
+    /// Limits the time of each attempt. Nil means no limit. See ``RequestSettings/timeout``.
     public func timeout(_ timeout: Duration?) -> Configured { configured { $0.timeout = timeout } }
 
-    /// Limits the time without a byte sent or received. Nil means the transport's limit, and `.never` no limit. See
+    /// Limits the time without a byte sent or received. Nil means the transport limit, and `.never` no limit. See
     /// ``RequestSettings/idleTimeout``.
     public func idleTimeout(_ limit: Duration?) -> Configured { configured { $0.idleTimeout = limit } }
 
-    /// Limits the time for the name lookup, the connection and the TLS handshake together. Nil means the transport's
+    /// Limits the time for the name lookup, the connection and the TLS handshake together. Nil means the transport
     /// limit. See ``RequestSettings/connectTimeout``.
     public func connectTimeout(_ limit: Duration?) -> Configured { configured { $0.connectTimeout = limit } }
 
-    /// Sets the accepted statuses. They replace the template's: `.accepting([200, 404])`.
+    /// Sets the accepted statuses, replacing those of the template: `.accepting([200, 404])`.
     public func accepting(_ statuses: HTTPStatusSet) -> Configured { configured { $0.acceptedStatuses = statuses } }
 
     /// Sets the secret names for all descriptions of a request, its response and its errors.
     public func redaction(_ redaction: Redaction) -> Configured { configured { $0.redaction = redaction } }
 
-    /// Marks a request's and its response's body as secret. See ``RequestSettings/isSecret``.
+    /// Marks the bodies of a request and its response as secret. See ``RequestSettings/isSecret``.
     public func secret(_ isSecret: Bool = true) -> Configured { configured { $0.isSecret = isSecret } }
 }
 
-/// A request's or a template's options, by type.
+/// The options of a request or a template, by type.
 public struct HTTPRequestOptions: RequestSettings {
     private struct Entry: Sendable {
         let option: ObjectIdentifier
@@ -100,7 +103,7 @@ public struct HTTPRequestOptions: RequestSettings {
 
     public init() {}
 
-    /// An option's value, or its default if it isn't set.
+    /// The value of an option, or its default if it isn't set.
     public subscript<Option: HTTPRequestOption>(option option: Option.Type) -> Option.Value {
         get {
             guard let place = place(of: ObjectIdentifier(option)) else { return Option.defaultOptionValue }
@@ -192,38 +195,39 @@ enum SecretBodiesOption: HTTPRequestOption {
 }
 
 extension RequestSettings {
-    /// Set it to true if the request's and the response's bodies are secret as a whole, as for a token endpoint.
-    /// Descriptions, errors and logs don't show them, and a redirect doesn't send them to another origin. Default:
+    /// Whether the bodies of the request and its response are secret as a whole, as for a token endpoint. Default:
     /// false.
+    ///
+    /// Descriptions, errors and logs don't show secret bodies, and a redirect doesn't send one to a different origin.
     public var isSecret: Bool {
         get { self[option: SecretBodiesOption.self] }
         set { self[option: SecretBodiesOption.self] = newValue }
     }
 
-    /// The time limit of one attempt, from its start to the last byte of the response's body, with a precision of one
+    /// The time limit of one attempt, from its start to the last byte of the response body, with a precision of one
     /// millisecond. Default: nil (no limit).
     ///
-    /// For a streamed response with an accepted status, the limit ends with the head, because the reader determines the
-    /// body's pace. For any other status, the limit includes the body, because it becomes part of an error. An attempt
-    /// that exceeds the limit fails with `.timedOut`. A limit of zero or less is `.invalidRequest`.
+    /// For a streamed response with an accepted status, the limit ends with the head, because the reader determines how
+    /// fast the body is read. For any other status, the limit includes the body, because it becomes part of an error.
+    /// An attempt that exceeds the limit fails with `.timedOut`. A limit of zero or less is `.invalidRequest`.
     public var timeout: Duration? {
         get { self[option: TimeoutOption.self] }
         set { self[option: TimeoutOption.self] = newValue }
     }
 
     /// The longest time that the connection may be idle, with no byte sent or received, while this request is in
-    /// progress. Default: nil (the transport's ``TransportConfiguration/idleTimeout``, usually 60 seconds).
+    /// progress. Default: nil (``TransportConfiguration/idleTimeout`` of the transport, usually 60 seconds).
     ///
-    /// Time when a streamed body's reader requests no bytes doesn't count. Set `.never` for no limit, for example for a
-    /// stream that is silent for hours. A request that exceeds the limit fails with `.timedOut`. A limit of zero or
-    /// less is `.invalidRequest`. `URLSession` rounds the limit up to whole seconds, at most one day.
+    /// Time during which the reader of a streamed body requests no bytes doesn't count. Set `.never` for no limit, for
+    /// example for a stream that is silent for hours. A request that exceeds the limit fails with `.timedOut`. A limit
+    /// of zero or less is `.invalidRequest`. `URLSession` rounds the limit up to whole seconds, at most one day.
     public var idleTimeout: Duration? {
         get { self[option: IdleTimeoutOption.self] }
         set { self[option: IdleTimeoutOption.self] = newValue }
     }
 
-    /// The time limit for this request's name lookup, connection and TLS handshake together, with a precision of one
-    /// millisecond. Default: nil (the transport's ``TransportConfiguration/connectTimeout``). Set `.never` for no
+    /// The time limit for the name lookup, the connection and the TLS handshake together, with a precision of one
+    /// millisecond. Default: nil (``TransportConfiguration/connectTimeout`` of the transport). Set `.never` for no
     /// limit.
     ///
     /// Waiting for a free connection doesn't count. A request that exceeds the limit fails with `.timedOut`. A limit of
@@ -233,9 +237,10 @@ extension RequestSettings {
         set { self[option: ConnectTimeoutOption.self] = newValue }
     }
 
-    /// Whether the response is a live stream, such as server-sent events. Each request for it is sent: a cache doesn't
-    /// look for a response, and no request shares the response. Default: false. `LetterheadStreaming` sets it for events
-    /// and for a stream of values that it follows.
+    /// Whether the response is a live stream, such as server-sent events. Default: false.
+    ///
+    /// Each request for a live stream is sent: a cache doesn't look for a response, and no other request shares the
+    /// response. `LetterheadStreaming` sets it for events and for a stream of values that it follows.
     public var isLiveStream: Bool {
         get { self[option: LiveStreamOption.self] }
         set { self[option: LiveStreamOption.self] = newValue }
@@ -262,14 +267,14 @@ extension RequestSettings {
 }
 
 extension Duration {
-    /// No limit, for settings where nil means the transport's limit: `.idleTimeout(.never)`. It is longer than any
+    /// No limit, for settings where nil means the transport limit: `.idleTimeout(.never)`. It is longer than any
     /// program runs.
     public static var never: Duration { .seconds(Int64.max) }
 }
 
 extension HTTPRequest {
-    /// Returns whether the reader determines the pace of the response's body: the response is streamed and its status
-    /// accepted.
+    /// Returns whether the reader determines how fast the response body is read: the response is streamed and its
+    /// status accepted.
     package func isOpenEnded(after status: HTTPStatus) -> Bool { responseDelivery == .streamed && accepts(status) }
 
     /// Returns whether a status counts as success for this request: one of ``RequestSettings/acceptedStatuses``, or by
@@ -277,8 +282,9 @@ extension HTTPRequest {
     ///
     /// The client checks the status once, after the chain and before decoding. A status that isn't accepted is
     /// `.unacceptableStatus`, with the response in the error. Transports and most links return responses with any
-    /// status. A link can throw an error for a response, as ``Retry`` does if a validator rejects it. A template sets
-    /// the accepted statuses with ``RequestTemplate/acceptedStatuses`` or `.accepting([200, 404])`.
+    /// status. A link can throw an error for a response, as ``Retry`` does if a validator rejects it.
+    ///
+    /// A template sets the accepted statuses with ``RequestTemplate/acceptedStatuses`` or `.accepting([200, 404])`.
     public func accepts(_ status: HTTPStatus) -> Bool {
         if let acceptedStatuses { return acceptedStatuses.contains(status) }
         return status.isSuccess || (status == .notModified && isConditional)
@@ -301,12 +307,15 @@ extension HTTPRequest {
     /// Whether a redirect created the request. The server determined its URL, so links must not add to it.
     public var isRedirected: Bool { self[option: RedirectedOption.self] != nil }
 
-    /// The headers that a redirect to another origin has removed from the request for good. Empty if no redirect did.
+    /// The headers that a redirect to a different origin has removed from the request for good. Empty if no redirect
+    /// did.
     ///
-    /// Law for links below a redirect link: while this set isn't empty, don't add what belongs to the first request's
-    /// origin, such as its credentials and its environment's headers. The law holds even if a later redirect returns to
-    /// the first origin. Only a link that assigns each value to an origin, such as a cookie jar, is exempt. Setting the
-    /// property marks the request as redirected.
+    /// Law for links below a redirect link: while this set isn't empty, don't add what belongs to the origin of the
+    /// first request, such as its credentials and the headers of its environment. The law holds even if a later
+    /// redirect returns to that origin. Only a link that assigns each value to an origin, such as a cookie jar, is
+    /// exempt.
+    ///
+    /// Setting the property marks the request as redirected.
     public var removedHeaders: Set<HTTPHeaders.Name> {
         get { self[option: RedirectedOption.self] ?? [] }
         set { self[option: RedirectedOption.self] = newValue }
@@ -318,18 +327,18 @@ enum RequiredOriginOption: HTTPRequestOption {
 }
 
 extension HTTPRequest {
-    /// The rule that the request's origin violates, or nil if the request may be sent to it.
+    /// The rule that the request origin violates, or nil if the request may be sent to it.
     ///
-    /// The transport checks it, because links can change the origin until then. It no longer applies once the request
-    /// has had its origin. See ``meetRequiredOrigin()``.
+    /// The transport checks it, because links can change the origin until then. The rule ends once the request has had
+    /// the required origin. See ``meetRequiredOrigin()``.
     var brokenOrigin: String? {
         guard let required = self[option: RequiredOriginOption.self], let origin, origin != required else { return nil }
         return "the URL of the page leads to \(required), but the request would be sent to \(origin) (send it to the "
             + "page's origin, or start at the first page)"
     }
 
-    /// Ends the rule if the request has the required origin. Links below may then send it to another host, as for
-    /// balancing.
+    /// Ends the rule if the request has the required origin. Links below may then send it to a different host, for
+    /// example to balance the load.
     mutating func meetRequiredOrigin() {
         guard options.contains(RequiredOriginOption.self), host != nil, brokenOrigin == nil else { return }
         options.remove(RequiredOriginOption.self)

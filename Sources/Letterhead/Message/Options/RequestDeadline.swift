@@ -6,10 +6,10 @@ enum DeadlineOption: HTTPRequestOption {
     static let defaultOptionValue: Duration? = nil
 }
 
-/// When a load must have ended, on the timeline that the setting link uses.
+/// When a load must have ended, on the timeline of the link that sets the deadline.
 ///
-/// It ends with the load. It then no longer applies to the requests in responses and errors, so a caller who sends one
-/// of them again has the whole time.
+/// The deadline ends with the load. It then no longer applies to the requests in responses and errors, so a caller who
+/// sends one of them again has the whole time.
 final class DeadlinePoint: Sendable {
     let point: Duration
     let timeline: Timeline
@@ -29,10 +29,10 @@ final class DeadlinePoint: Sendable {
 }
 
 extension RequestSettings {
-    /// The limit of the request's total time, beginning at the link ``Deadline``.
+    /// The limit of the total time that the request may take, beginning at the link ``Deadline``.
     ///
-    /// Default: not set (that link's default). Set it to nil for no deadline, even if the link has a default. A request
-    /// that exceeds the limit fails with `.timedOut`. A limit of zero or less is `.invalidRequest`.
+    /// Default: not set (the default of that link). Set it to nil for no deadline, even if the link has a default. A
+    /// request that exceeds the limit fails with `.timedOut`. A limit of zero or less is `.invalidRequest`.
     public var deadline: Duration? {
         get { self[option: DeadlineOption.self] }
         set { self[option: DeadlineOption.self] = newValue }
@@ -40,13 +40,13 @@ extension RequestSettings {
 }
 
 extension HTTPRequest {
-    /// The time until the deadline: zero or less if it has passed, and nil without one.
+    /// The time until the deadline. It is zero or less if the deadline has passed, and nil without a deadline.
     ///
     /// Don't wait longer than this in your own link or transport. If you would have to, fail at once with
     /// ``deadlinePassed(while:response:mayHaveBeenSent:)``.
     public var timeLeft: Duration? { liveDeadline?.timeLeft }
 
-    /// Returns whether a wait ends before the deadline, or true without one.
+    /// Returns whether a wait ends before the deadline. It returns true if the request has no deadline.
     public func hasTime(for wait: Duration) -> Bool { timeLeft.map { wait < $0 } ?? true }
 
     /// Returns the error for a deadline that has passed, or would pass during a wait.
@@ -101,14 +101,14 @@ extension HTTPRequest {
         }
     }
 
-    /// Sets this request's deadline to another request's. Use it if this request is sent on behalf of the other one,
-    /// for example to get a token.
+    /// Gives this request the deadline of a different request, which it is sent for. For example, a request for a token
+    /// gets the deadline of the request that needs the token.
     ///
     /// It changes the time that ``timeLeft`` counts to, not the setting ``RequestSettings/deadline``. The new deadline
     /// can be later than the previous one.
     ///
-    /// - Parameter request: the request that waits for this one. If it is nil or has no deadline, this request's
-    ///   deadline is removed. Pass nil if several requests wait for this one.
+    /// - Parameter request: the request that waits for this one. If it is nil or has no deadline, this request has no
+    ///   deadline afterwards. Pass nil if several requests wait for this one.
     public mutating func inheritDeadline(from request: HTTPRequest?) {
         if context.deadline != nil || request?.context.deadline != nil { context.deadline = request?.context.deadline }
     }

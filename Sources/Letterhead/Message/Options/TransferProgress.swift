@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 extension HTTPRequest {
-    /// One direction's progress.
+    /// The progress of a request in one direction: the upload of its body, or the download of the response body.
     public struct Progress: Sendable, Hashable {
         public enum Direction: Sendable, Hashable {
             case upload
             case download
         }
 
-        /// The body that these bytes belong to: the request's for `upload`, the response's for `download`.
+        /// The body that these bytes belong to: the request body for `upload`, the response body for `download`.
         public let direction: Direction
         /// The number of bytes transferred so far. It never decreases until a retry or a redirect starts a new
         /// transfer.
@@ -34,12 +34,13 @@ enum TransferProgressOption: HTTPRequestOption {
 }
 
 extension RequestSettings {
-    /// Set a closure to follow the request's and the response's bodies during the transfer. It is called in order for
-    /// each direction. The last call for a body of known length with at least one byte has a
-    /// ``HTTPRequest/Progress/fractionCompleted`` of 1. The body of a response with a status that isn't accepted is not
-    /// reported. Default: nil.
+    /// A closure that follows the bodies of the request and its response during the transfer. Default: nil.
     ///
-    /// The closure runs on the thread that reads the bytes, and delays them. A retry starts from zero.
+    /// The closure is called in order for each direction. The last call for a body of known length with at least one
+    /// byte has a ``HTTPRequest/Progress/fractionCompleted`` of 1. The body of a response with a status that isn't
+    /// accepted is not reported. A retry starts from zero.
+    ///
+    /// The closure runs on the thread that reads the bytes, so a slow closure delays them.
     public var onProgress: (@Sendable (HTTPRequest.Progress) -> Void)? {
         get { self[option: TransferProgressOption.self] }
         set { self[option: TransferProgressOption.self] = newValue }
@@ -47,11 +48,11 @@ extension RequestSettings {
 }
 
 extension HTTPRequest {
-    /// The closure that a transport calls. It forwards to the closure that was set and to each ``ProgressUpdates``.
-    /// Default: nil. Setting it replaces both.
+    /// The closure that a transport calls to report progress. Default: nil.
     ///
-    /// A link that receives one body in several responses reports the whole body's progress: it keeps the closure and
-    /// sets the property to nil.
+    /// It forwards to the closure that the settings contain and to each ``ProgressUpdates``. Setting it replaces both.
+    /// A link that receives one body in several responses reports the progress of the whole body: it keeps the closure
+    /// and sets the property to nil.
     public var onProgress: (@Sendable (HTTPRequest.Progress) -> Void)? {
         get {
             let (closure, updates) = (self[option: TransferProgressOption.self], progressUpdates)
@@ -71,7 +72,7 @@ extension HTTPRequest {
     }
 }
 
-/// A request's progress as an asynchronous sequence, for example for a progress bar. For a closure, use
+/// The progress of a request as an asynchronous sequence, for example for a progress bar. For a closure, use
 /// ``RequestSettings/onProgress``.
 ///
 /// ```swift
@@ -80,14 +81,14 @@ extension HTTPRequest {
 /// for await progress in updates { bar.value = progress.fractionCompleted }
 /// ```
 ///
+/// Create one value for each request, and iterate it once. A slow loop misses intermediate updates. A request can
+/// report to several values. A page sequence and an event stream report only the progress of their first request. If
+/// one ends before that request is sent, the updates end as well.
+///
 /// The sequence ends with the request, even if nothing was sent. For a streamed response, it ends when the body has
 /// been read or dropped. ``HTTPClient``, ``SendableRequest`` and ``HTTPLoader/start(_:completion:)`` end it. A loader
 /// that is used alone doesn't know which of its calls is the last. The sequence then ends when a response of known
 /// length has arrived, or with ``finish()``.
-///
-/// Create one value for each request, and iterate it once. A slow loop misses intermediate updates. A request can
-/// report to several values. A page sequence and an event stream report only their first request's progress. If one
-/// ends before that request is sent, the updates end as well.
 public struct ProgressUpdates: AsyncSequence, Sendable {
     private let stream: AsyncStream<HTTPRequest.Progress>
     private let continuation: AsyncStream<HTTPRequest.Progress>.Continuation
@@ -100,14 +101,14 @@ public struct ProgressUpdates: AsyncSequence, Sendable {
         (stream, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(16))
     }
 
-    /// Reports progress, and ends the sequence with a completed download. Call it from a custom closure. A request that
+    /// Reports progress, and ends the sequence if a download is complete. Call it from your own closure. A request that
     /// has the updates reports to them itself.
     public func report(_ progress: HTTPRequest.Progress) {
         yield(progress)
         if progress.direction == .download, progress.fractionCompleted == 1 { finish() }
     }
 
-    /// Reports a step of a load that ends the updates at its call site.
+    /// Reports a step of a load that ends the updates itself, at its call site.
     fileprivate func yield(_ progress: HTTPRequest.Progress) { continuation.yield(progress) }
 
     /// Ends the sequence. Call it only if you use a loader alone.
@@ -121,13 +122,14 @@ enum ProgressUpdatesOption: HTTPRequestOption {
 }
 
 extension RequestSettings {
-    /// Reports this request's progress to updates that end with the request. A closure in ``onProgress`` and earlier
-    /// updates receive the progress as well.
+    /// Reports the progress of this request to updates that end with the request. A closure in ``onProgress`` and
+    /// earlier updates receive the progress as well.
     public mutating func reportProgress(to updates: ProgressUpdates) {
         if !progressUpdates.contains(where: { $0.identity === updates.identity }) { progressUpdates.append(updates) }
     }
 
-    /// Ends the progress updates of a request that is not sent, such as that of a sequence with invalid settings.
+    /// Ends the progress updates of a request that is not sent, such as the first request of a sequence with invalid
+    /// settings.
     public func endProgress() { for updates in progressUpdates { updates.finish() } }
 
     var progressUpdates: [ProgressUpdates] {
@@ -137,9 +139,9 @@ extension RequestSettings {
 }
 
 extension HTTPRequest {
-    /// Makes the call site responsible for ending the updates, except an outer call site's. Returns them.
+    /// Makes the call site responsible for ending the updates that no outer call site ends, and returns them.
     ///
-    /// - Parameter outer: the number of updates that the outer call site ends.
+    /// - Parameter outer: the number of updates that an outer call site ends.
     mutating func ownUpdates(after outer: Int) -> [ProgressUpdates] {
         let updates = progressUpdates
         guard !updates.isEmpty else { return [] }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 package import LetterheadFoundation
 
-/// Bodies in texts. A description contains a body's media type and length. A log, an archive or a command that asks for
-/// the content gets it with the values of secret names redacted.
+/// Redacts bodies in texts. A description contains only the media type and the length of a body. A log, an archive or a
+/// command that asks for the content gets it with the values of secret names redacted.
 extension Redaction {
     static let shownBytes = 512
 
-    /// Returns a request body's beginning, for a log that asks for bodies. Empty without a body.
+    /// Returns the beginning of a request body, for a log that asks for bodies. It is empty if the request has no body.
     ///
     /// The result contains the first 512 bytes of a text in memory, with the values of secret names redacted. For any
-    /// other body, it contains the media type and the length, as the request's description does. If
+    /// other body, it contains the media type and the length, as the description of the request does. If
     /// ``RequestSettings/isSecret`` is true, the result is `<redacted>`.
     public func body(of request: HTTPRequest) -> String {
         guard !request.body.isEmpty, !request.isSecret else { return request.body.isEmpty ? "" : Self.placeholder }
@@ -19,8 +19,8 @@ extension Redaction {
         return text + Self.rest(of: data)
     }
 
-    /// Returns a response body's beginning, as ``body(of:)-(HTTPRequest)`` does for a request. Empty without a body,
-    /// and for a streamed one.
+    /// Returns the beginning of a response body, as ``body(of:)-(HTTPRequest)`` does for a request. It is empty if the
+    /// body is empty or streamed.
     public func body(of response: HTTPResponse) -> String {
         guard let data = response.body.buffered, !data.isEmpty else { return "" }
         if response.request.isSecret { return Self.placeholder }
@@ -30,7 +30,7 @@ extension Redaction {
 
     private static func rest(of data: Data) -> String { data.count > shownBytes ? "… (\(data.count) bytes)" : "" }
 
-    /// Returns a body's media type and length: `(application/json, 23 bytes)`.
+    /// Returns the media type and the length of a body: `(application/json, 23 bytes)`.
     static func outline(of body: any HTTPBody, headers: HTTPHeaders) -> String {
         let length = body.contentLength ?? (body.isReplayable ? (try? body.chunks())?.data?.count : nil)
         return outline(headers.mediaType?.essence ?? "\(type(of: (body as? EncodedOnce)?.base ?? body))", length)
@@ -118,15 +118,15 @@ extension Redaction {
     }
 }
 
-/// The part of the JSON grammar (RFC 8259) for finding a value's end. It works on bytes, because a combining mark could
-/// hide a quotation mark.
+/// The part of the JSON grammar (RFC 8259) that is needed to find the end of a value. It works on bytes, because a
+/// combining mark could hide a quotation mark.
 enum JSONBytes {
     static let quote = UInt8(ascii: "\"")
     static let colon = UInt8(ascii: ":")
 
     static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
 
-    /// Returns a string with its quotation marks, or everything if the closing one is missing.
+    /// Returns a string with its quotation marks, or all bytes if the closing one is missing.
     static func quoted(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         var index = bytes.startIndex + 1
         while index < bytes.endIndex {
@@ -167,8 +167,7 @@ enum JSONBytes {
         }
     }
 
-    /// Returns a value's end: a string's, a complete object's or array's, a number's, or after `true`, `false` or
-    /// `null`.
+    /// Returns the index after a value: a string, a complete object or array, a number, or `true`, `false` or `null`.
     static func endOfValue(_ bytes: ArraySlice<UInt8>) -> Int {
         var depth = 0
         var index = bytes.startIndex

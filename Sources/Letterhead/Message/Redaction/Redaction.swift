@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: MIT
 
-/// The names with values that are redacted in descriptions, errors and logs.
-///
-/// A secret name's value is written as `<redacted>`. A URL's user and password are always redacted. A log
-/// (``PrintLoader``) contains methods, URLs, headers, statuses and sizes, and at the level `bodies` a text's first 512
-/// bytes. An ``HTTPError``'s description contains no query values, and of headers and body only the server's
-/// explanation. It does contain an underlying error's `LocalizedError.errorDescription`, redacted with the standard
-/// names. If your API has other secret names, add them to a request:
+/// The names and values that descriptions, errors and logs redact.
 ///
 /// ```swift
 /// request.redaction = .standard.adding(headers: ["X-Tenant"], parameters: ["account"])
 /// ```
 ///
-/// A secret without a name, such as a token in a base URL, is redacted wherever it occurs if you add its value. The
-/// secrets that a path marks (`"bot\(secret: token)/getMe"`) need not be added.
+/// The value of a secret name is written as `<redacted>`. The user and password in a URL are always redacted. Add a
+/// name if your API has a secret that ``standard`` doesn't know. A secret without a name, such as a token in a base
+/// URL, is redacted wherever it occurs if you add its value. The secrets that a path marks
+/// (`"bot\(secret: token)/getMe"`) need not be added.
+///
+/// What the texts contain:
+/// - A log (``PrintLoader``) contains methods, URLs, headers, statuses and sizes. At the level `bodies`, it also
+///   contains the first 512 bytes of a text.
+/// - The description of an ``HTTPError`` contains no query values. From headers and body, it contains only the
+///   explanation of the server. It does contain the `LocalizedError.errorDescription` of an underlying error, redacted
+///   with the standard names.
 public struct Redaction: Sendable, Hashable {
-    /// Headers with secret values.
+    /// Names of headers with secret values.
     public private(set) var headers: Set<HTTPHeaders.Name>
     /// Names with secret values in queries, forms and JSON documents, in lower case.
     public private(set) var parameters: Set<String>
@@ -54,7 +57,7 @@ public struct Redaction: Sendable, Hashable {
         self.knowsParts = knowsParts
     }
 
-    /// Returns a set with further names and values.
+    /// Returns a copy with further names and values.
     public func adding(
         headers: Set<HTTPHeaders.Name> = [], parameters: Set<String> = [], values: Set<Secret> = []
     ) -> Redaction {
@@ -68,15 +71,15 @@ public struct Redaction: Sendable, Hashable {
         return added
     }
 
-    /// Returns whether a header's values are secret.
+    /// Returns whether the values of a header are secret.
     public func isSecret(header name: HTTPHeaders.Name) -> Bool {
         headers.contains(name) || knowsParts && SecretName.matches(name.rawValue.utf8)
     }
 
-    /// Returns whether a query item's, a form field's or a JSON member's values are secret.
+    /// Returns whether the values of a query item, a form field or a JSON member are secret.
     ///
-    /// Case, `_` and `-` are ignored: `accessToken` is as secret as `access_token`. In a nested name, each component
-    /// counts: `user[password]`, `user.password` and `token[]` are secret.
+    /// Case, `_` and `-` are ignored: `accessToken` is as secret as `access_token`. In a nested name, each component is
+    /// compared: `user[password]`, `user.password` and `token[]` are secret.
     public func isSecret(parameter name: String) -> Bool {
         name.utf8.split { "[].".utf8.contains($0) }.contains { bareParameters.contains(Self.bare($0)) }
             || knowsParts && SecretName.matches(name.utf8)
@@ -97,7 +100,7 @@ extension Redaction {
         "\(Self.visible(field.name.rawValue)): \(value(of: field))"
     }
 
-    /// Returns a field's value without secrets.
+    /// Returns the value of a field without secrets: `<redacted>`, or the value with its URLs redacted.
     public func value(of field: HTTPHeaders.Field) -> String {
         field.isSecret || isSecret(header: field.name) ? Self.placeholder : Self.visible(redactURLs(field.value))
     }
@@ -113,7 +116,7 @@ extension Redaction {
         }.joined(separator: "&")
     }
 
-    /// Returns a request's method and URL: `GET https://api.example.com/users?page=2`. See ``url(of:)``.
+    /// Returns the method and the URL of a request: `GET https://api.example.com/users?page=2`. See ``url(of:)``.
     public func requestLine(of request: HTTPRequest) -> String {
         let request = request.withEnvironment
         return "\(request.method.printable) \(url(of: request))"
@@ -121,14 +124,14 @@ extension Redaction {
 
     /// Returns the URL with secret query values redacted, and user and password replaced by `<redacted>`.
     ///
-    /// If the client's environment hasn't been applied yet, it is the URL that the request will have. If the
+    /// If the client environment hasn't been applied yet, the result is the URL that the request will have. If the
     /// environment isn't known, it is the path and the query, followed by `(environment not resolved)`.
     public func url(of request: HTTPRequest) -> String {
         let request = request.withEnvironment
         return url(of: request, query: request.query.isEmpty ? "" : "?" + text(of: request.query))
     }
 
-    /// Returns the URL with only its query names, for errors.
+    /// Returns the URL with the names of its query items, but without their values, for errors.
     public func outline(of request: HTTPRequest) -> String {
         let request = request.withEnvironment
         let names = request.query.map {
@@ -163,7 +166,7 @@ extension Redaction {
     static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0..<0x20, 0x7F...0x9F, 0x2028, 0x2029: true
-        // These change the direction of text, and with it a line's displayed order.
+        // These change the direction of text, and with it the order in which a line is displayed.
         case 0x061C, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069: true
         default: false
         }
@@ -206,8 +209,8 @@ extension Redaction {
         isSecret(parameter: PercentEncoding.unescape(String(decoding: name, as: UTF8.self)))
     }
 
-    /// Redacts values wherever they occur in a text, percent-encoded or not. A text may have been cut, so a value's
-    /// first bytes are redacted at its end.
+    /// Redacts values wherever they occur in a text, percent-encoded or not. The text may have been cut in the middle
+    /// of a value, so the first bytes of a value are also redacted at the end of the text.
     package static func hide(_ values: Set<Secret>, in text: String) -> String {
         guard !values.isEmpty else { return text }
         let values = values.filter { !$0.isEmpty }.map { Array($0.reveal().utf8) }.sorted { $0.count > $1.count }

@@ -1,9 +1,29 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 
-/// The body of a request. Use one of the library's bodies: ``JSONBody``, ``FormBody``, ``MultipartBody``, ``DataBody``,
-/// ``FileBody`` or ``StreamBody``. Write your own for another format: implement ``encode()`` for a body that fits in
-/// memory, or ``chunks()`` for one that doesn't.
+/// The body of a request, in memory or in pieces.
+///
+/// ```swift
+/// struct CreateUser: RequestTemplate {
+///     typealias Response = User
+///     let user: User
+///     var method: HTTPMethod { .post }
+///     var path: RequestPath { "users" }
+///     var body: some HTTPBody { JSONBody(user) }
+/// }
+/// ```
+///
+/// ## Use a body
+///
+/// The library has ``JSONBody``, ``FormBody``, ``MultipartBody``, ``DataBody``, ``FileBody`` and ``StreamBody``. The
+/// transport reads a body before it sends anything. If that fails, nothing is sent, and the request fails with
+/// `.invalidRequest` and the underlying error. An ``HTTPError`` from a body is thrown unchanged, and a
+/// `CancellationError` becomes `.cancelled`.
+///
+/// ## Implement a body
+///
+/// Write your own for a different format. Implement ``encode()`` for a body that fits in memory, or ``chunks()`` for
+/// one that doesn't:
 ///
 /// ```swift
 /// struct LinesBody: HTTPBody {
@@ -13,24 +33,21 @@ public import LetterheadFoundation
 /// }
 /// ```
 ///
-/// Laws:
-/// - ``chunks()`` starts from the first byte each time it is called, unless ``isReplayable`` is false.
-/// - Pieces that aren't in memory are the same bytes each time.
-/// - A ``contentLength`` that isn't nil is the exact number of bytes.
-///
-/// The transport calls ``encode()`` or ``chunks()`` before it sends anything. Every attempt sends the first result of
-/// ``encode()``, because a request keeps it. If the call throws, nothing is sent, and the request fails with
-/// `.invalidRequest` and the underlying error. An ``HTTPError`` is thrown unchanged, and a `CancellationError` becomes
-/// `.cancelled`.
-///
 /// Declare each member with exactly the type and the effects that it has here. Otherwise, Swift treats it as an
 /// unrelated member and uses the default. Conform in an extension, `extension LinesBody: HTTPBody`, and the compiler
 /// warns about such a member.
+///
+/// Laws:
+/// - ``chunks()`` starts from the first byte each time it is called, unless ``isReplayable`` is false.
+/// - Pieces that aren't in memory have the same bytes each time. The result of ``encode()`` may differ between calls,
+///   because a request keeps the first one and sends it with every attempt.
+/// - A ``contentLength`` that isn't nil is the exact number of bytes.
 public protocol HTTPBody: Sendable {
-    /// Whether the request has no body: neither bytes nor a body's headers. Default: false.
+    /// Whether the request has no body: it sends neither bytes nor the additional headers. Default: false.
     var isEmpty: Bool { get }
 
-    /// The body's headers, such as its media type. The request's headers take precedence. Default: empty.
+    /// Headers that describe the body, such as its media type. The headers of the request take precedence. Default:
+    /// empty.
     var additionalHeaders: HTTPHeaders { get }
 
     /// The number of bytes, if it is known before the body is encoded. Default: nil (not known).
@@ -71,7 +88,7 @@ public struct EmptyBody: HTTPBody {
     public func encode() -> Data { Data() }
 }
 
-/// The bytes of a request's body as an asynchronous sequence. Each piece is produced when the reader requests it.
+/// The bytes of a request body as an asynchronous sequence. Each piece is produced when the reader requests it.
 ///
 /// Iterate it once. ``HTTPBody/chunks()`` returns a new one. If ``length`` is known, the iteration enforces it: more or
 /// fewer bytes are ``HTTPBodyError/invalid(_:file:)``, so that the announced length is the length that is sent.
@@ -89,15 +106,18 @@ public struct BodyChunks: AsyncSequence, Sendable {
         pull = { nil }
     }
 
-    /// Creates a sequence from a closure that returns the next piece, or nil at the end. It isn't called again after
-    /// nil or an error. The length, if it's known, is the number of bytes in all pieces.
+    /// Creates a sequence from a closure that returns the next piece.
+    ///
+    /// - Parameters:
+    ///   - length: the number of bytes in all pieces. Default: nil (not known).
+    ///   - pull: returns the next piece, or nil at the end. It isn't called again after nil or an error.
     public init(length: Int? = nil, pull: @escaping @Sendable () async throws -> Data?) {
         data = nil
         self.length = length
         self.pull = pull
     }
 
-    /// Returns the same bytes and requires a length. A length of nil changes nothing.
+    /// Returns the same bytes, and requires them to have a certain length. A length of nil changes nothing.
     ///
     /// - Throws: ``HTTPBodyError/invalid(_:file:)`` if the length is negative or differs from the known one.
     public func held(to length: Int?) throws(HTTPBodyError) -> BodyChunks {
@@ -130,7 +150,7 @@ public struct BodyChunks: AsyncSequence, Sendable {
         /// length can therefore not send the beginning of a longer body.
         ///
         /// - Throws: ``HTTPBodyError/invalid(_:file:)`` if there are more or fewer bytes than the length,
-        ///   `CancellationError`, and the body's own errors.
+        ///   `CancellationError`, and errors from the body.
         public mutating func next() async throws -> Data? {
             if let first, !first.isEmpty {
                 self.first = nil
@@ -176,9 +196,9 @@ public struct BodyChunks: AsyncSequence, Sendable {
 /// is too large or doesn't fit into memory, `.cannotDecodeResponse` if no decoder reads the response,
 /// `.validationFailed` if a validator throws it, and `.unknown` for ``alreadyRead`` and ``withheld`` in other cases.
 public enum HTTPBodyError: Error, Sendable, Hashable {
-    /// A request's body breaks a rule. Either nothing is sent, or the upload is aborted.
+    /// The request body breaks a rule. Either nothing is sent, or the upload is aborted.
     ///
-    /// The message names the rule. It contains neither the body's content nor the file's URL.
+    /// The message names the rule. It contains neither the content of the body nor the URL of the file.
     case invalid(_ message: String, file: URL? = nil)
 
     /// The whole body was requested, but it provides its bytes only in chunks.
@@ -187,8 +207,8 @@ public enum HTTPBodyError: Error, Sendable, Hashable {
     /// A streamed body was iterated a second time, when its bytes were no longer available.
     case alreadyRead
 
-    /// Code that receives only the response's head, such as a validator, read a streamed body. Only the caller may read
-    /// it.
+    /// Code that receives only the head of a response, such as a validator, tried to read a streamed body. Only the
+    /// caller may read it.
     case withheld
 
     /// The body has more bytes than this limit allows.

@@ -2,20 +2,31 @@
 public import LetterheadFoundation
 import Synchronization
 
-/// A request as a value. Write one for a URL that has no template, or change the one that a link receives. For an API's
-/// endpoints, declare a ``RequestTemplate`` instead.
+/// A request to any URL, as a value that you can read and change.
 ///
 /// ```swift
 /// var request = try HTTPRequest(method: .post, "https://api.example.com/users")
 /// request[query: "verbose"] = "true"
 /// request.headers["Accept"] = "application/json"
 /// request.body = JSONBody(user)
+/// let response = try await client.send(request)
 /// ```
 ///
-/// By default, a request is a GET over https without host, path, query, headers or body. An environment fills in what
-/// you don't set. Setting a property checks nothing: the transport calls ``validate()`` before it sends the request,
-/// and malformed parts fail there. Copies keep their ``id``, even after changes, so that a chain can recognize a
-/// request.
+/// Write one for a URL that has no template, or change the one that a link receives. For the endpoints of an API,
+/// declare a ``RequestTemplate`` instead.
+///
+/// By default, a request is a GET over https without host, path, query, headers or body. The environment of the client
+/// fills in what you don't set, so a request with only a path is enough:
+///
+/// ```swift
+/// let request = HTTPRequest { $0.path = "users" }
+/// ```
+///
+/// Rules:
+/// - Setting a property checks nothing. The transport calls ``validate()`` before it sends the request, and malformed
+///   parts fail there.
+/// - Copies keep their ``id``, even after changes, so that a chain can recognize a request.
+/// - Descriptions redact secrets. See ``redaction``.
 public struct HTTPRequest: RequestSettings, Identifiable {
     /// Identifies a request and its copies within this process.
     public struct ID: Hashable, Sendable {
@@ -52,8 +63,8 @@ public struct HTTPRequest: RequestSettings, Identifiable {
     /// Creates a GET request over https and sets nothing else.
     public init() { parts = Parts() }
 
-    /// Creates a request to an http or https URL. Path, query and escapes are sent unchanged. An environment fills in
-    /// missing parts.
+    /// Creates a request to an http or https URL. The path, the query and their escapes are sent unchanged. An
+    /// environment fills in missing parts.
     public init(method: HTTPMethod = .get, url: URL) {
         var parts = Parts()
         parts.method = method
@@ -72,11 +83,17 @@ public struct HTTPRequest: RequestSettings, Identifiable {
         self.parts = parts
     }
 
-    /// Creates a request to the absolute http or https URL in a string: `try
-    /// HTTPRequest("https://api.example.com/users?page=2")`. Path, query and escapes are sent unchanged. Escape
-    /// characters that a URL cannot contain, such as a space or `é`.
+    /// Creates a request to the absolute http or https URL in a string.
     ///
-    /// - Throws: `.invalidRequest` for any other string. The error names the rule, but doesn't contain the string.
+    /// ```swift
+    /// let request = try HTTPRequest("https://api.example.com/users?page=2")
+    /// ```
+    ///
+    /// The path, the query and their escapes are sent unchanged. Escape characters that a URL cannot contain, such as a
+    /// space or `é`.
+    ///
+    /// - Throws: `.invalidRequest` for any other string. The error names the rule that the string breaks, but doesn't
+    ///   contain the string.
     public init(method: HTTPMethod = .get, _ url: String) throws(HTTPError) {
         var rule = "the string is not a URL: escape spaces and other characters that a URL cannot contain"
         if let parsed = URL(string: url, encodingInvalidCharacters: false) {
@@ -90,12 +107,13 @@ public struct HTTPRequest: RequestSettings, Identifiable {
         throw HTTPError(.invalidRequest, request: self, message: rule)
     }
 
-    /// Creates a request to a host's path, over https: `HTTPRequest(host: "api.example.com", path: "users/\(login)")`.
+    /// Creates a request over https from a host and a path: `HTTPRequest(host: "api.example.com", path:
+    /// "users/\(login)")`.
     public init(method: HTTPMethod = .get, host: String, path: RequestPath = "") {
         parts = Parts(method: method, host: host, path: path)
     }
 
-    /// Creates a request and lets a closure set its parts. An error of the closure is thrown unchanged.
+    /// Creates a request and lets a closure set its parts. An error that the closure throws is thrown unchanged.
     ///
     /// ```swift
     /// let request = HTTPRequest {
@@ -118,19 +136,20 @@ public struct HTTPRequest: RequestSettings, Identifiable {
     /// Identifies the request. Copies share it.
     public var id: ID { parts.id }
 
-    /// The method. Default: GET, unless an environment sets another.
+    /// The method. Default: GET, unless the environment sets a different one.
     public var method: HTTPMethod {
         get { parts.method ?? .get }
         set { parts.method = newValue }
     }
 
-    /// The scheme, `https` or `http`. Default: https, unless an environment sets another.
+    /// The scheme, `https` or `http`. Default: https, unless the environment sets a different one.
     public var scheme: String {
         get { parts.scheme ?? "https" }
         set { parts.scheme = newValue }
     }
 
-    /// A name, an IPv4 address, or an IPv6 address in brackets. The host is nil until you or an environment sets it.
+    /// The host: a name, an IPv4 address, or an IPv6 address in brackets. It is nil until you or an environment sets
+    /// it.
     public var host: String? {
         get { parts.host }
         _modify { yield &parts.host }
@@ -142,14 +161,14 @@ public struct HTTPRequest: RequestSettings, Identifiable {
         _modify { yield &parts.port }
     }
 
-    /// The user and password in the URL that you created the request from. Transports reject them: use an
-    /// `HTTPAuthentication`.
+    /// The user and password in the URL that you created the request from. Transports reject a request that has them:
+    /// pass an `HTTPAuthentication` to the client instead.
     public var userInfo: String? {
         get { parts.userInfo }
         _modify { yield &parts.userInfo }
     }
 
-    /// The path. A relative path is appended to the environment's prefix.
+    /// The path. A relative path is appended to the path prefix of the environment.
     public var path: RequestPath {
         get { parts.path }
         _modify {
@@ -158,7 +177,7 @@ public struct HTTPRequest: RequestSettings, Identifiable {
         }
     }
 
-    /// The query items. Their order counts, and several may have the same name. Default: none.
+    /// The query items in order. Several items may have the same name. Default: none.
     public var query: QueryParameters {
         get { parts.query }
         _modify { yield &parts.query }
@@ -170,7 +189,7 @@ public struct HTTPRequest: RequestSettings, Identifiable {
         _modify { yield &parts.fragment }
     }
 
-    /// The header fields. The body, the environment and links add theirs if they are missing here.
+    /// The header fields. The body, the environment and links add a field only if it is missing here.
     public var headers: HTTPHeaders {
         get { parts.headers }
         _modify { yield &parts.headers }
@@ -178,11 +197,13 @@ public struct HTTPRequest: RequestSettings, Identifiable {
 
     /// The body. Default: ``EmptyBody``.
     ///
-    /// A body in memory is encoded once, when its bytes are first read. The request's copies share these bytes, also in
-    /// later loads, so the hash of `request.body.encode()` is the hash of what every attempt and redirect sends. Set
-    /// the body again to encode it anew. Once the bytes are read, a client's encoder no longer applies, unless only a
-    /// description read them. For this, the request wraps a body that encodes a value: don't cast it, but pass what a
-    /// link must know as an option.
+    /// A body in memory is encoded once, when its bytes are first read. Copies of the request share these bytes, also
+    /// in later loads, so the hash of `request.body.encode()` is the hash of what every attempt and redirect sends. Set
+    /// the body again to encode it anew.
+    ///
+    /// Once the bytes are read, the encoder of a client no longer applies, unless only a description read them. To keep
+    /// the bytes, the request wraps a body that encodes a value. Don't cast the body: pass what a link must know as an
+    /// option.
     public var body: any HTTPBody {
         get { parts.body }
         set { parts.body = EncodedOnce.holding(newValue) }
@@ -200,21 +221,23 @@ public struct HTTPRequest: RequestSettings, Identifiable {
         _modify { yield &parts.context }
     }
 
-    /// The first value of a query name. Set a value to replace all values of the name, or nil to remove them.
+    /// The first value of the query items with a name. Set a value to replace all items with the name, or nil to remove
+    /// them.
     public subscript(query name: String) -> String? {
         get { query[name] }
         set { query[name] = newValue }
     }
 
-    /// An option's value, or its default if the request doesn't set it.
+    /// The value of an option, or its default if the request doesn't set it.
     public subscript<Option: HTTPRequestOption>(option option: Option.Type) -> Option.Value {
         get { options[option: option] }
         set { options[option: option] = newValue }
     }
 
-    /// The scheme, host and port, or nil without a host. Set it in a link that sends the request to another server. The
-    /// scheme's default port becomes nil. Headers such as `Authorization` stay, so set it only to a server that may
-    /// receive them.
+    /// The scheme, host and port, or nil without a host.
+    ///
+    /// Set it in a link that sends the request to a different server. The default port of the scheme becomes nil.
+    /// Headers such as `Authorization` stay in the request, so set it only to a server that may receive them.
     public var origin: HTTPOrigin? {
         get { host.map { HTTPOrigin(scheme: scheme, host: $0, port: port) } }
         set { parts.move(to: newValue) }
@@ -278,14 +301,14 @@ extension HTTPRequest {
         return "\(shown.method.printable) \(redaction.outline(of: shown))"
     }
 
-    /// The names and values that descriptions redact: the setting ``RequestSettings/redaction``, and the secrets of the
+    /// The names and values that descriptions redact: the setting ``RequestSettings/redaction``, and the secrets in the
     /// path.
     public var redaction: Redaction {
         get { pathSecrets.isEmpty ? options.redaction : options.redaction.adding(values: pathSecrets) }
         set { options.redaction = newValue }
     }
 
-    /// The secrets of the path, and of the paths that it has replaced.
+    /// The secrets in the path, and in the paths that it has replaced.
     var pathSecrets: Set<Secret> {
         path.secrets.isEmpty ? earlierSecrets : earlierSecrets.union(path.secrets)
     }
@@ -301,9 +324,10 @@ extension HTTPRequest {
         item.isSecret || redaction.isSecret(parameter: item.name) || Redaction.standard.isSecret(parameter: item.name)
     }
 
-    /// Returns whether a field of the request or its response is specific to one user: it is marked as secret, or its
-    /// name is secret in the request's ``RequestSettings/redaction`` or in the standard one. A redaction without the
-    /// standard names doesn't make a field less secret.
+    /// Returns whether a header field of the request or its response is specific to one user.
+    ///
+    /// It is if the field is marked as secret, or if its name is secret in the ``RequestSettings/redaction`` of the
+    /// request or in ``Redaction/standard``. A redaction without the standard names doesn't make a field less secret.
     public func isSecret(_ field: HTTPHeaders.Field) -> Bool {
         field.isSecret || redaction.isSecret(header: field.name) || Redaction.standard.isSecret(header: field.name)
     }
@@ -364,7 +388,7 @@ extension HTTPRequest {
         }
     }
 
-    /// The percent-encoding of the request isn't changed.
+    /// Returns the URL, with its percent-encoding unchanged.
     ///
     /// - Throws: `.invalidRequest` if the request has no host, or contains characters that a URL cannot contain.
     public func url() throws(HTTPError) -> URL {

@@ -2,40 +2,60 @@
 public import LetterheadFoundation
 import Synchronization
 
-/// The base URL of an API, and the defaults for all requests to it. Declare one each for development, staging and
-/// production, and pass it to a client. Templates then need only a path.
+/// The base URL of an API, and the defaults for all requests to it.
 ///
 /// ```swift
 /// extension ServerEnvironment {
 ///     static let production = ServerEnvironment("https://api.example.com/v2")
 ///     static let staging = ServerEnvironment(host: "staging.example.com", pathPrefix: "/v2")
 /// }
+///
+/// let client = HTTPClient(environment: .production)
 /// ```
 ///
-/// An environment completes a request and replaces nothing:
-/// - A request without a host gets the scheme, the host and the port, and a relative path gets the base URL's path as
-///   its prefix. A request without a method gets the method.
-/// - Headers and query items are added if the request has none of the same name, and only at the environment's origin.
-///   A redirected request gets no query items, and no headers either if it was redirected through another origin.
+/// Declare one each for development, staging and production, and pass it to a client. Templates then need only a path,
+/// and the same templates work with every server.
 ///
-/// A request's environment replaces the client's entirely. It is also an option: `request[option:
-/// ServerEnvironment.self]` is ``RequestSettings/serverEnvironment``.
+/// ## Add headers and query items
+///
+/// Headers and query items that every request needs belong in the environment:
+///
+/// ```swift
+/// var environment = ServerEnvironment.production
+/// environment.headers["X-App-Version"] = "2.1"
+/// environment.query["lang"] = "en"
+/// ```
+///
+/// ## What an environment changes
+///
+/// An environment completes a request and replaces nothing:
+/// - A request without a host gets the scheme, the host and the port. A relative path gets the path of the base URL as
+///   its prefix.
+/// - A request without a method gets the method.
+/// - Headers and query items are added only if the request has none of the same name, and only for the origin of the
+///   environment.
+/// - A redirected request gets no query items. It gets no headers either if it was redirected through a different
+///   origin.
+///
+/// An environment in a request replaces the client environment entirely. It is also an option:
+/// `request[option: ServerEnvironment.self]` is ``RequestSettings/serverEnvironment``. If the environment can change
+/// while the app runs, use ``provided(by:)``.
 public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
-    /// Not set: the client's environment applies.
+    /// Not set: the client environment applies.
     public static let defaultOptionValue: ServerEnvironment? = nil
 
     /// The method of requests without one. Nil means GET.
     public var method: HTTPMethod?
-    /// The headers of requests to the environment's origin. A redirect to another origin removes them.
+    /// The headers of requests to the environment origin. A redirect to a different origin removes them.
     public var headers: HTTPHeaders { didSet { headers.bind(to: origin) } }
-    /// Items for requests to the environment's origin. A redirected request gets none of them.
+    /// The query items of requests to the environment origin. A redirected request gets none of them.
     public var query: QueryParameters
     /// Whether credentials without `allowedOrigins` may be sent to this origin over http, for a server in a local
     /// network. Everyone on the way can read them. Default: false.
     public var allowsCredentialsOverHTTP = false
     private let base: BaseURL
     private let defect: String?
-    /// The closure that provides the environment, or nil for an environment with its own parts.
+    /// The closure that provides the environment, or nil for an environment that has its own parts.
     private let provider: Provider?
 
     /// A class, so that copies of an environment are equal.
@@ -48,17 +68,20 @@ public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
         func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
     }
 
-    /// Asks a closure for the environment when a request is sent. A client asks for each attempt and each redirect, so
-    /// that a change applies to the next one.
+    /// Returns an environment that a closure provides when a request is sent. Use it if the environment can change.
     ///
     /// ```swift
     /// let client = HTTPClient(environment: .provided { _ in await settings.environment })
     /// ```
     ///
-    /// If the closure throws, the request fails without being sent. The closure isn't called for a request that has
-    /// another environment. Credentials without `allowedOrigins` are bound to the first origin that they are used for.
-    /// If the environment changes, call ``HTTPClient/reset()`` to remove stored credentials, or list the origins in
-    /// `allowedOrigins`. All properties of this environment are empty, and ``apply(to:)`` changes nothing.
+    /// A client calls the closure for each attempt and each redirect, so that a change applies to the next one. If the
+    /// closure throws, the request fails without being sent. The closure isn't called for a request that sets a
+    /// different environment.
+    ///
+    /// Credentials without `allowedOrigins` are bound to the first origin that they are used for. When the environment
+    /// changes, call ``HTTPClient/reset()`` to remove stored credentials, or list the origins in `allowedOrigins`.
+    ///
+    /// All properties of the returned environment are empty, and ``apply(to:)`` changes nothing.
     public static func provided(
         by provide: @escaping @Sendable (HTTPRequest) async throws -> ServerEnvironment
     ) -> ServerEnvironment {
@@ -72,11 +95,12 @@ public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
 
     var isProvided: Bool { provider != nil }
 
-    /// Creates an environment from an absolute http or https URL as a string, such as `https://api.example.com/v2`. It
-    /// must be percent-encoded. The URL's query items follow the request's, except for names that the request already
-    /// has.
+    /// Creates an environment from an absolute http or https URL in a string, such as `https://api.example.com/v2`.
     ///
-    /// If the text isn't such a URL, each request fails with `.invalidRequest`, and nothing is sent.
+    /// The string must be percent-encoded. Query items in it are added after the items of a request, except for names
+    /// that the request already has.
+    ///
+    /// If the string isn't such a URL, each request fails with `.invalidRequest`, and nothing is sent.
     public init(
         _ baseURL: String, method: HTTPMethod? = nil, headers: HTTPHeaders = [:], query: QueryParameters = [:]
     ) {
@@ -86,9 +110,16 @@ public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
         self.headers.bind(to: origin)
     }
 
-    /// Creates an environment from a base URL's parts. `host` has no scheme and no port, and an IPv6 address is in
-    /// brackets. `pathPrefix`, the prefix of relative paths, must be percent-encoded. `scheme` is `https` or `http`,
-    /// and a port of nil is the scheme's default.
+    /// Creates an environment from the parts of a base URL.
+    ///
+    /// - Parameters:
+    ///   - host: the host without scheme and port. An IPv6 address is in brackets.
+    ///   - pathPrefix: the prefix of relative paths, percent-encoded. Default: empty.
+    ///   - scheme: `https` or `http`. Default: `https`.
+    ///   - port: the port. Default: nil (the default port of the scheme).
+    ///   - method: the method of requests without one. Default: nil (GET).
+    ///   - headers: the headers for requests to this origin. Default: none.
+    ///   - query: the query items for requests to this origin. Default: none.
     public init(
         host: String, pathPrefix: String = "", scheme: String = "https", port: Int? = nil, method: HTTPMethod? = nil,
         headers: HTTPHeaders = [:], query: QueryParameters = [:]
@@ -113,15 +144,15 @@ public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
         self.headers.bind(to: origin)
     }
 
-    /// `https` or `http`, or nil if a closure provides the environment.
+    /// The scheme, `https` or `http`, or nil if a closure provides the environment.
     public var scheme: String? { base.scheme }
-    /// Nil if a closure provides the environment.
+    /// The host, or nil if a closure provides the environment.
     public var host: String? { base.host }
-    /// Nil for the scheme's default port.
+    /// The port, or nil for the default port of the scheme.
     public var port: Int? { base.port }
     var origin: HTTPOrigin? { base.origin }
 
-    /// The prefix of relative paths: the base URL's percent-encoded path.
+    /// The prefix of relative paths: the percent-encoded path of the base URL.
     public var pathPrefix: String { base.path }
 
     /// Completes a request. An environment with a malformed base URL changes nothing.
@@ -159,8 +190,8 @@ public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
 }
 
 extension HTTPRequest {
-    /// Adds headers that neither the request nor its body has, and that the request doesn't omit. The body's headers
-    /// are added after the chain, and take precedence over an environment's or a client's.
+    /// Adds headers that neither the request nor its body has, and that the request doesn't omit. The headers of the
+    /// body are added after the chain, and take precedence over the headers of an environment or a client.
     mutating func fill(headers: HTTPHeaders) {
         guard !headers.isEmpty else { return }
         let own = body.isEmpty ? [:] : body.additionalHeaders
@@ -173,7 +204,7 @@ extension HTTPRequest {
 }
 
 extension HTTPRequest {
-    /// Why the request was sent without its environment's headers, or nil if it has them all.
+    /// Why the request was sent without the headers of its environment, or nil if it has them all.
     var withheldReason: String? {
         let environment =
             options.contains(ServerEnvironment.self) ? serverEnvironment : context.environment?.environment
@@ -198,14 +229,16 @@ extension ServerEnvironment: CustomStringConvertible, CustomReflectable {
 }
 
 extension HTTPRequest {
-    /// The origin of the client's own environment, even if the request has another environment.
+    /// The origin of the client environment, even if the request has a different environment.
     ///
-    /// Without `allowedOrigins`, ``Authenticate`` sends the client's credentials only to this origin, and sends none if
-    /// it's nil. It's nil if the request sets its environment to nil. It's also nil if the request has its own
-    /// environment and a closure provides the client's, because the closure isn't called then.
+    /// Without `allowedOrigins`, ``Authenticate`` sends the client credentials only to this origin. It is nil in two
+    /// cases, and no credentials are sent then:
+    /// - The request sets its environment to nil.
+    /// - The request has its own environment, and a closure provides the client environment. The closure isn't called
+    ///   then.
     ///
-    /// ``ApplyEnvironment`` sets this property. If you replace that link with your own, set it to your environment's
-    /// origin.
+    /// ``ApplyEnvironment`` sets this property. If you replace that link with your own, set it to the origin of your
+    /// environment.
     public var homeOrigin: HTTPOrigin? {
         get { context.homeOrigin }
         set { context.homeOrigin = newValue }
@@ -213,16 +246,16 @@ extension HTTPRequest {
 }
 
 extension RequestSettings {
-    /// The request's environment. It replaces the client's entirely. Default: not set (the client's environment
-    /// applies). Set nil to apply no environment.
+    /// The environment of the request. It replaces the client environment entirely. Default: not set (the client
+    /// environment applies). Set nil to apply no environment.
     public var serverEnvironment: ServerEnvironment? {
         get { self[option: ServerEnvironment.self] }
         set { self[option: ServerEnvironment.self] = newValue }
     }
 }
 
-/// The environment that a client will apply to a request. Descriptions use it until then. The link that resolves the
-/// environment shares it with the links above.
+/// The environment that a client will apply to a request. Descriptions use it until it is applied. The link that
+/// resolves the environment shares it with the links above.
 final class ClientEnvironment: Sendable {
     private let state: Mutex<ServerEnvironment?>
 

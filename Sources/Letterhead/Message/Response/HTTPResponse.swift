@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 
-/// A server's response. ``HTTPClient/sendWithResponse(_:)``, ``HTTPClient/stream(_:)-(Template)`` and
-/// ``HTTPClient/download(_:to:)-(Template,_)`` return it, validators, transformers and links receive it, and
-/// ``HTTPError/response`` contains it. Loaders return a response with any status. Only the client treats a status as an
-/// error.
+/// A response from a server: the status, the headers, the body, and the request that was sent.
+///
+/// ```swift
+/// let response = try await client.sendWithResponse(GetUser(login: "ada")).response
+/// print(response.status, response.headers["ETag"] ?? "no ETag")
+/// ```
+///
+/// You get one from ``HTTPClient/sendWithResponse(_:)``, ``HTTPClient/stream(_:)-(Template)`` and
+/// ``HTTPClient/download(_:to:)-(Template,_)``. A failed request has it in ``HTTPError/response``. Validators,
+/// transformers and links receive one and may change it.
+///
+/// Loaders and most links return a response with any status. Only the client treats a status as an error.
 public struct HTTPResponse: Sendable {
     /// A chain copies responses often, so copies share their parts until one changes.
     private struct Parts: Sendable {
@@ -27,14 +35,16 @@ public struct HTTPResponse: Sendable {
         parts = Parts(request: request, status: status, headers: headers, body: body)
     }
 
-    /// The request that was sent, after all links' changes. Redirects, cookies and caches go by its origin: a link that
-    /// sends a request to another host than the one it received restores scheme, host and port here.
+    /// The request that was sent, with the changes of all links.
+    ///
+    /// Redirects, cookies and caches use its origin. A link that sends a request to a different host than the one it
+    /// received therefore restores the scheme, host and port here.
     public var request: HTTPRequest {
         get { parts.request }
         _modify { yield &parts.request }
     }
 
-    /// The final status. You find interim ones in ``interimResponses``.
+    /// The final status. Interim statuses are in ``interimResponses``.
     public var status: HTTPStatus {
         get { parts.status }
         _modify { yield &parts.status }
@@ -58,7 +68,7 @@ public struct HTTPResponse: Sendable {
         _modify { yield &parts.attempts }
     }
 
-    /// Why a link returned the response unchanged, for its status's error. Usually nil.
+    /// Why a link returned the response unchanged, to be added to the message of `.unacceptableStatus`. Usually nil.
     var statusReason: String? {
         get { parts.statusReason }
         _modify { yield &parts.statusReason }
@@ -93,8 +103,7 @@ extension HTTPResponse {
 }
 
 extension HTTPResponse {
-    /// Where a created resource is, or where a redirect leads: `Location` (RFC 9110, 10.2.2), resolved against the
-    /// request's URL.
+    /// The URL of a created resource or of a redirect: `Location` (RFC 9110, 10.2.2), resolved against the request URL.
     ///
     /// ```swift
     /// let created = try await client.sendWithResponse(CreateUser(login: "ada")).response
@@ -102,8 +111,8 @@ extension HTTPResponse {
     /// let ada = try await client.send(HTTPRequest(url: url)).decode(User.self)
     /// ```
     ///
-    /// It is nil if `Location` is missing or malformed, or if several fields differ. A server may name any host: the
-    /// client sends no credentials to another origin.
+    /// It is nil if `Location` is missing or malformed, or if several fields differ. A server may name any host. The
+    /// client sends no credentials to a different origin.
     public var location: URL? {
         locationParts.flatMap { URL(string: $0.string, encodingInvalidCharacters: false) }
     }
@@ -168,14 +177,15 @@ extension HTTPResponse {
             .unacceptableStatus, request: self.request, response: response, message: message, attempts: attempts)
     }
 
-    /// Returns the response with a streamed body's beginning in memory, so that it holds no connection.
+    /// Returns the response with the beginning of a streamed body in memory, so that it holds no connection.
     func withoutStream() async -> HTTPResponse { body.buffered == nil ? await keptInMemory() : self }
 }
 
 extension HTTPResponseBody {
-    /// Returns the first bytes that are available. It ignores the body's errors, so that they don't hide the status.
+    /// Returns the first bytes that are available. It ignores errors of the body, so that they don't hide the status.
     ///
-    /// - Parameter isEndless: whether the body may never end. Only what arrives within five seconds is then returned.
+    /// - Parameter isEndless: whether the body may never end. Only the bytes that arrive within five seconds are then
+    ///   returned.
     fileprivate func beginning(upTo limit: Int = keptBytes, isEndless: Bool) async -> Data {
         // A copy of the beginning, because a slice would keep the whole body in memory.
         if let buffered { return buffered.count > limit ? Data(buffered.prefix(limit)) : buffered }
@@ -191,9 +201,9 @@ extension HTTPResponseBody {
 }
 
 extension HTTPRequest {
-    /// One attempt to send a request. A request's response or error contains all of them.
+    /// One attempt to send a request. The response or the error of a request contains all of them.
     public struct Attempt: Sendable, Hashable, CustomStringConvertible {
-        /// Counts from 1.
+        /// The number of the attempt, counting from 1.
         public var number: Int
         /// The status of the response, or nil if the attempt failed.
         public var status: HTTPStatus?
@@ -227,10 +237,10 @@ extension HTTPRequest {
 }
 
 extension HTTPResponse {
-    /// The server that responded for the request's origin, or nil if that is the origin itself.
+    /// The server that responded instead of the request origin, or nil if the origin itself responded.
     ///
-    /// A link that chooses a server sets it. If a `nextURL` names the server, the next page is requested from the
-    /// origin.
+    /// A link that chooses a server sets it. If a `nextURL` in the response names this server, the next page is
+    /// requested from the origin, so that the link can choose again.
     public var respondingServer: HTTPOrigin? {
         get { self[option: RespondingServer.self] }
         set { self[option: RespondingServer.self] = newValue }
@@ -238,8 +248,10 @@ extension HTTPResponse {
 }
 
 extension HTTPResponse {
-    /// When a cache received this response from the server, or nil if it has just arrived. A cache sets it, so that a
-    /// signature is judged by the time at which it was received.
+    /// When a cache received this response from the server, or nil if the response has just arrived from it.
+    ///
+    /// A cache sets it, so that a signature in the response is verified for the time at which the response was
+    /// received.
     public var receivedDate: Date? {
         get { self[option: ReceivedDate.self] }
         set { self[option: ReceivedDate.self] = newValue }
@@ -248,9 +260,10 @@ extension HTTPResponse {
 
 extension HTTPResponse {
     /// Whether the body reports a failure although the status doesn't, such as a stream that begins with an `error`
-    /// event. A validator that has looked into the body (``HTTPResponseBody/seen(until:)``) sets it.
-    /// ``HTTPRetryStrategy/retryingRefusals()`` and ``Retry/Budget`` then treat the response as a failure. Default:
-    /// false.
+    /// event. Default: false.
+    ///
+    /// A validator that has looked into the body (``HTTPResponseBody/seen(until:)``) sets it.
+    /// ``HTTPRetryStrategy/retryingRefusals()`` and ``Retry/Budget`` then treat the response as a failure.
     public var reportsFailure: Bool {
         get { self[option: ReportsFailure.self] }
         set { self[option: ReportsFailure.self] = newValue }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// A base URL's parts that fill in a request's missing parts.
+/// The parts of a base URL, which fill in the missing parts of a request.
 struct BaseURL: BaseURLParts, Hashable, Sendable {
     let scheme: String?
     let userInfo: String?
@@ -13,7 +13,7 @@ struct BaseURL: BaseURLParts, Hashable, Sendable {
 
     init(_ text: String) { self = text.withBytes { unsafe Self(BaseURLBytes($0)) } }
 
-    /// Returns the rule that a base URL's text breaks, or nil if it is an absolute http or https URL.
+    /// Returns the rule that the text of a base URL breaks, or nil if it is an absolute http or https URL.
     func defect(in text: String) -> String? {
         let isURL = ASCII.allBytes(of: text) { (0x21...0x7E).contains($0) && !#""<>\^`{|}"#.utf8.contains($0) }
         guard isURL else {
@@ -39,9 +39,10 @@ struct BaseURL: BaseURLParts, Hashable, Sendable {
     }
 }
 
-/// A base URL that refers to a URL's bytes. It creates a string for a part only when that part is read.
+/// A base URL that refers to the bytes of a URL. It creates a string for a part only when that part is read.
 ///
-/// It exists only while the bytes do: closures of `withBytes` create it and don't keep it. The ranges are in the bytes.
+/// It exists only while the bytes do: closures of `withBytes` create it and don't keep it. The ranges are positions in
+/// the bytes.
 @safe struct BaseURLBytes: BaseURLParts {
     private let bytes: UnsafeBufferPointer<UInt8>
     private let ranges: URLRanges
@@ -75,19 +76,19 @@ protocol BaseURLParts {
     var query: QueryParameters { get }
 }
 
-/// A scheme, a host and a port (RFC 6454). Credentials, the cookies that a request sets itself, and environments belong
-/// to an origin.
+/// A scheme, a host and a port (RFC 6454). It identifies the server that credentials, headers and environments belong
+/// to.
 ///
-/// Scheme and host are compared in lower case. An origin without a port equals one with its scheme's default port.
+/// Scheme and host are compared in lower case. An origin without a port equals one with the default port of its scheme.
 public struct HTTPOrigin: Sendable, CustomStringConvertible {
-    /// In lower case.
+    /// The scheme in lower case.
     public let scheme: String
-    /// In lower case. An IPv6 address is in brackets.
+    /// The host in lower case. An IPv6 address is in brackets.
     public let host: String
-    /// The port, or else the scheme's default.
+    /// The port, or the default port of the scheme if none was set.
     public let port: Int
 
-    /// Creates an origin. A port of nil is the scheme's default port.
+    /// Creates an origin. A port of nil is the default port of the scheme.
     public init(scheme: String, host: String, port: Int? = nil) {
         self.scheme = ASCII.lowercased(scheme)
         self.host = ASCII.lowercased(host)
@@ -100,8 +101,8 @@ public struct HTTPOrigin: Sendable, CustomStringConvertible {
         self.init(scheme: parts.scheme ?? "https", host: host, port: port)
     }
 
-    /// Whether a network can't read what is sent to the origin: it uses https or is this machine. Credentials and
-    /// cookies with `Secure` are sent only to such origins.
+    /// Whether a network can't read what is sent to the origin, because it uses https or is this machine. Credentials
+    /// and cookies with `Secure` are sent only to such origins.
     public var isSecure: Bool {
         if scheme.isSame(as: "https") || host.isSame(as: "localhost") || host.isSame(as: "[::1]") { return true }
         let numbers = host.split(at: ".", omittingEmpty: false).map { number in
@@ -113,7 +114,7 @@ public struct HTTPOrigin: Sendable, CustomStringConvertible {
 
     /// The origin as `https://example.com`, with the port if it isn't the default. Control characters are escaped.
     public var description: String {
-        // A server's link can contain any host.
+        // A link from a server can contain any host.
         let shown = "\(Redaction.visible(scheme))://\(Redaction.visible(host))"
         return port == (scheme.isSame(as: "http") ? 80 : 443) ? shown : "\(shown):\(port)"
     }

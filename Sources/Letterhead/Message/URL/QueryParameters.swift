@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 
-/// A request's query: names and values in order (RFC 3986, 3.4). Write it as a literal, and don't escape anything:
-/// sending escapes values once. Several items may have the same name.
+/// The query of a request: names and values in order (RFC 3986, 3.4).
 ///
 /// ```swift
 /// ["per_page": 2, "tag": ["a", "b"], "filter": String?.none, "verbose": QueryParameters.flag]
 /// // per_page=2&tag=a&tag=b&verbose
 /// ```
 ///
-/// In a literal, a value of nil is omitted, `""` is written as `name=`, and a ``flag`` is written as the name alone.
-/// Everything except letters, digits and `-._~` is escaped: `+` becomes `%2B`, and a space becomes `%20`. Names are
-/// case-sensitive. A URL's query keeps its bytes, including its escapes.
+/// Write it as a literal, and don't escape anything: names and values are escaped once, when the request is sent.
+/// Several items may have the same name, and names are case-sensitive.
+///
+/// In a literal:
+/// - A value of nil is omitted.
+/// - An empty string is written as `name=`.
+/// - A ``flag`` is written as the name alone.
+/// - Everything except letters, digits and `-._~` is escaped: `+` becomes `%2B`, and a space becomes `%20`.
+///
+/// A query that comes from a URL keeps its bytes, including its escapes.
 public struct QueryParameters: Hashable, Sendable {
     private(set) var items: [Item] = []
     /// The names of all items once many items are searched, otherwise empty.
@@ -23,15 +29,16 @@ public struct QueryParameters: Hashable, Sendable {
         public let name: String
         /// The value, unescaped, or nil for a flag, which has no `=`.
         public let value: String?
-        /// The item's bytes in a URL, if they differ from the escaped name and value.
+        /// The bytes that the item had in a URL, if they differ from the escaped name and value.
         let original: String?
-        /// Why the item can't be written, so that the request fails, otherwise nil.
+        /// Why the item can't be written and the request therefore fails. Usually nil.
         let refusal: String?
-        /// Whether descriptions, errors and logs redact the value, regardless of the item's name.
+        /// Whether descriptions, errors and logs redact the value even if the name isn't a secret one.
         public let isSecret: Bool
 
-        /// Creates an item from an unescaped name and value. A value of nil creates a flag. A secret item's value is
-        /// always redacted. By default, the name decides.
+        /// Creates an item from an unescaped name and value. A value of nil creates a flag.
+        ///
+        /// - Parameter isSecret: whether the value is always redacted. Default: false (the name decides).
         public init(_ name: String, _ value: String?, isSecret: Bool = false) {
             self.name = name
             self.value = value
@@ -70,13 +77,13 @@ public struct QueryParameters: Hashable, Sendable {
 
     public init() {}
 
-    /// Keeps the order, and items with the same name.
+    /// Creates a query from items. It keeps their order, and items with the same name.
     public init(_ items: some Sequence<Item>) { self.items = Array(items) }
 
     /// Creates items from `URLComponents`, in order. An item without a value is a flag.
     public init(_ items: [URLQueryItem]) { self.items = items.map { Item($0.name, $0.value) } }
 
-    /// Creates items from an escaped query, the text after the `?` in a URL. It keeps the bytes.
+    /// Creates items from an escaped query, the text after the `?` in a URL. It keeps the bytes of the text.
     ///
     /// `%XX` is decoded as a byte. A `+` is a plus sign, as in RFC 3986. An empty text has no items.
     public init(escaped text: String) {
@@ -90,8 +97,10 @@ public struct QueryParameters: Hashable, Sendable {
         items = text.split(at: "&", omittingEmpty: false).map { Item(original: $0) }
     }
 
-    /// A name's first value, or nil if the name is missing or a flag. Set a value to replace all items with the name by
-    /// one, at the first one's position. Set nil to remove them.
+    /// The first value with a name, or nil if the name is missing or a flag.
+    ///
+    /// Set a value to replace all items with the name by a single one, at the position of the first. Set nil to remove
+    /// them.
     public subscript(name: String) -> String? {
         get { items.first { $0.name.isSame(as: name) }?.value }
         set {
@@ -100,26 +109,26 @@ public struct QueryParameters: Hashable, Sendable {
         }
     }
 
-    /// Searches many items in constant time.
+    /// Returns whether an item has the name, in constant time if there are many items.
     private mutating func has(_ name: String) -> Bool {
         guard items.count > 16 else { return contains(name) }
         if names.isEmpty { names = Set(items.lazy.map { Array($0.name.utf8) }) }
         return names.contains(Array(name.utf8))
     }
 
-    /// Replaces a name's items by one, at the first one's position. Nil only removes them.
+    /// Replaces all items with a name by a single one, at the position of the first. Nil only removes them.
     mutating func replace(_ name: String, with item: Item?) {
         items.replace(with: item) { $0.name.isSame(as: name) }
         if item == nil { names = [] }
     }
 
-    /// Replaces all of a name's values by one that is redacted in all descriptions.
+    /// Replaces all items with a name by a single one. All descriptions redact its value.
     public mutating func setSecret(_ value: String, for name: String) {
         let item = Item(name, value, isSecret: true)
         if has(name) { replace(name, with: item) } else { append(item) }
     }
 
-    /// Returns a name's values in order, with nil for each flag.
+    /// Returns all values with a name in order, with nil for each flag.
     public func values(for name: String) -> [String?] { items.filter { $0.name.isSame(as: name) }.map(\.value) }
 
     /// Returns whether an item has the name, including flags.
@@ -134,13 +143,13 @@ public struct QueryParameters: Hashable, Sendable {
         items.append(item)
     }
 
-    /// Appends `other`'s items with names that are missing here.
+    /// Appends the items of `other` with names that are missing here.
     public mutating func fill(from other: QueryParameters) {
         guard !items.isEmpty else { return items = other.items }
         for item in other.items.filter({ !has($0.name) }) { append(item) }
     }
 
-    /// Replaces the items here by the items of `other`, for each name in `other`.
+    /// Replaces items by the items of `other` with the same name, and appends its other items.
     public mutating func replace(with other: QueryParameters) {
         var other = other
         items.removeAll { other.has($0.name) }
@@ -148,7 +157,7 @@ public struct QueryParameters: Hashable, Sendable {
         names = []
     }
 
-    /// Removes a name's items and appends a value's. A value of nil only removes them.
+    /// Removes all items with a name, and appends the items for a value. A value of nil only removes them.
     public mutating func set(_ name: String, to value: (any QueryValue)?) {
         if has(name) { replace(name, with: nil) }
         value?.append(to: &self, name: name)
@@ -185,13 +194,13 @@ extension QueryParameters: ExpressibleByDictionaryLiteral {
 }
 
 extension QueryParameters.Item: CustomStringConvertible, CustomReflectable {
-    /// The escaped item. A secret name's value is redacted.
+    /// The escaped item. The value of a secret name is redacted.
     public var description: String { Redaction.standard.text(of: QueryParameters(CollectionOfOne(self))) }
     public var customMirror: Mirror { Mirror(describing: self) }
 }
 
 extension QueryParameters: CustomStringConvertible, CustomReflectable {
-    /// The escaped query. Secret names' values are redacted.
+    /// The escaped query. The values of secret names are redacted.
     public var description: String { Redaction.standard.text(of: self) }
     public var customMirror: Mirror { Mirror(describing: self, as: .collection) }
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 
-/// A value for a query: strings, numbers, booleans, dates as ISO 8601, UUIDs, arrays of these, and flags.
+/// A value that a query can contain: strings, numbers, booleans, dates as ISO 8601, UUIDs, arrays of these, and flags.
 ///
-/// A boolean is written as `true` or `false`, as in a ``FormBody``. For an API that expects `1`, pass `isOpen ? 1 : 0`.
+/// Write such values in a ``QueryParameters`` literal. A boolean is written as `true` or `false`, as in a ``FormBody``.
+/// For an API that expects `1`, pass `isOpen ? 1 : 0`.
 ///
-/// Write such values in a ``QueryParameters`` literal. To make your type a query value, conform it to the protocol. An
-/// enumeration with raw values needs no further code. Any other type implements ``append(to:name:)``:
-///
+/// To make your type a query value, conform it to the protocol. An enumeration with raw values needs no further code.
+/// Any other type implements ``append(to:name:)``:
 /// ```swift
 /// enum Order: String, QueryValue { case ascending = "asc", descending = "desc" }
 ///
@@ -36,15 +36,16 @@ extension QueryParameters {
 
 extension QueryParameters {
     /// The value for one item with all elements, separated by commas: `["ids": QueryParameters.list([1, 2])]` is
-    /// `?ids=1,2`, the style of OpenAPI's `explode: false`. A comma in an element is escaped. An empty list is omitted.
+    /// `?ids=1,2`.
     ///
+    /// It is the style that OpenAPI calls `explode: false`. A comma in an element is escaped. An empty list is omitted.
     /// An array without this function becomes one item for each element: `?ids=1&ids=2`.
     public static func list(_ elements: [some QueryValue]) -> some QueryValue { QueryList(list: elements) }
 }
 
 extension QueryParameters {
     /// A value that is already escaped and is written unchanged: `["state": QueryParameters.raw("a%2Fb,c")]` is
-    /// `?state=a%2Fb,c`. Use it only for a string that you control, such as a value from another URL.
+    /// `?state=a%2Fb,c`. Use it only for a string that you control, such as a value from a URL.
     ///
     /// A request fails before anything is sent if the string contains an `&`, a `#`, a `%` without two hexadecimal
     /// digits, or a character that a query can't contain (RFC 3986, 3.4).

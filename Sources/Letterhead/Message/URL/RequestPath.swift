@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 
-/// A request's path. Write it as a literal with interpolated values: each value is escaped as one segment (RFC 3986,
-/// 3.3), so it can't add a slash, a query or a host. Literals keep their slashes and escapes.
+/// The path of a request. Write it as a literal with interpolated values.
 ///
 /// ```swift
 /// "users/\(login)/followers"       // login "a/b ?" becomes users/a%2Fb%20%3F/followers
@@ -12,19 +11,25 @@ public import LetterheadFoundation
 /// "bot\(secret: token)/getMe"      // one segment, which descriptions don't show
 /// ```
 ///
-/// A request fails before anything is sent if a value is empty, `.` or `..`, if the path begins with a host (`//host`,
-/// `https://host`), or if it contains a `?` or a `#`, which belong in the query. The error names the rule, but not the
-/// value. Characters that a path can't contain are escaped.
+/// Each value is escaped as one segment (RFC 3986, 3.3), so it can't add a slash, a query or a host. The literal parts
+/// keep their slashes and escapes. Characters that a path can't contain are escaped.
+///
+/// A request fails before anything is sent in these cases. The error names the rule, but not the value.
+/// - A value is empty, `.` or `..`.
+/// - The path begins with a host: `//host` or `https://host`.
+/// - The path contains a `?` or a `#`. Parameters belong in the query.
 public struct RequestPath: Hashable, Sendable {
     /// The escaped path, relative or absolute.
     public let string: String
     let defect: Defect?
-    /// The path as you wrote it, with `{}` instead of each value: `users/{}/followers`. A value that is interpolated
-    /// with a name, as in `"users/\(login, name: "login")"`, is `{login}`.
+    /// The path as you wrote it, with `{}` instead of each value: `users/{}/followers`.
     ///
-    /// The route has a low cardinality, so it identifies the endpoint in metrics and logs. It doesn't contain a base
-    /// URL's prefix. It is nil for the path of a URL or a redirect, and for a literal with characters that must be
-    /// escaped. A page at a URL that the server chose has its template's route.
+    /// A value that is interpolated with a name, as in `"users/\(login, name: "login")"`, is `{login}`. The number of
+    /// different routes is small, so the route identifies the endpoint in metrics and logs. It doesn't contain the
+    /// prefix of a base URL.
+    ///
+    /// It is nil for the path of a URL or a redirect, and for a literal with characters that must be escaped. A page at
+    /// a URL that the server chose has the route of its template.
     public let route: String?
     /// The interpolated secrets. Descriptions redact them wherever they occur.
     let secrets: Set<Secret>
@@ -52,8 +57,13 @@ public struct RequestPath: Hashable, Sendable {
         }
     }
 
-    /// Creates a path that is already escaped, with a known route or nil. A request fails if the text contains
-    /// characters that a path can't.
+    /// Creates a path that is already escaped.
+    ///
+    /// A request with the path fails if the text contains characters that a path can't contain.
+    ///
+    /// - Parameters:
+    ///   - text: the escaped path.
+    ///   - route: the path without its values, or nil if it isn't known.
     public init(escaped text: String, route: String?) { self.init(escaped: text, route: route, defect: nil) }
 
     init(escaped text: String, route: String? = nil, defect: Defect? = nil, secrets: Set<Secret> = []) {
@@ -82,7 +92,7 @@ public struct RequestPath: Hashable, Sendable {
     /// Whether the path is refused because it contains other parts of a URL. Descriptions don't show such a path.
     var namesOtherParts: Bool { defect?.namesOtherParts == true }
 
-    /// Returns the same path with more of its bytes escaped.
+    /// Returns the same path written differently, with more of its bytes escaped.
     package func written(as text: String) -> RequestPath {
         RequestPath(escaped: text, route: route, defect: defect, secrets: secrets)
     }
@@ -124,7 +134,7 @@ extension RequestPath: ExpressibleByStringInterpolation {
             add(value.description, name: name)
         }
 
-        /// Appends an enumeration's or an identifier's raw value as one segment.
+        /// Appends the raw value of an enumeration or an identifier as one segment.
         public mutating func appendInterpolation<Value: RawRepresentable>(_ value: Value)
         where Value.RawValue: LosslessStringConvertible { add(value.rawValue.description) }
 
@@ -147,13 +157,14 @@ extension RequestPath: ExpressibleByStringInterpolation {
         /// Appends a UUID as one segment, in upper case.
         public mutating func appendInterpolation(_ value: UUID) { add(value.uuidString) }
 
-        /// Appends each value of a list as one segment, separated by slashes: `"files/\(segments: ["a b", "c"])"` is
-        /// `files/a%20b/c`. An empty list is refused like an empty value.
+        /// Appends each value of a list as one segment, separated by slashes.
+        ///
+        /// `"files/\(segments: ["a b", "c"])"` is `files/a%20b/c`. An empty list is refused like an empty value.
         ///
         /// - Parameters:
         ///   - values: the segments, unescaped.
-        ///   - allowingEmpty: whether values may be empty, as in an object store's keys `a//b` and `photos/`. A path
-        ///     can't begin with an empty one. Default: false (an empty value is refused).
+        ///   - allowingEmpty: whether values may be empty, as in the keys `a//b` and `photos/` of an object store. A
+        ///     path can't begin with an empty one. Default: false (an empty value is refused).
         public mutating func appendInterpolation(
             segments values: some Sequence<some LosslessStringConvertible>, allowingEmpty: Bool = false
         ) {
@@ -205,11 +216,11 @@ extension RequestPath: CustomStringConvertible, CustomReflectable {
 }
 
 extension RequestPath {
-    /// Returns this path followed by the other, with exactly one slash between them. Use it for endpoints with a common
-    /// beginning: `users.appending("\(login)/repos")`. The route combines both literals.
+    /// Returns this path followed by a second one, with exactly one slash between them.
     ///
-    /// A path that begins with a slash replaces this path, as it replaces a base URL's. If one of them is defective, so
-    /// is the result.
+    /// Use it for endpoints with a common beginning: `users.appending("\(login)/repos")`. The route combines both
+    /// literals. A second path that begins with a slash replaces this path, just as it replaces the path of a base URL.
+    /// If one of them is defective, so is the result.
     public func appending(_ path: RequestPath) -> RequestPath {
         if path.isAbsolute || path.namesOtherParts || string.isEmpty && defect == nil { return path }
         if path.string.isEmpty, path.defect == nil { return self }
@@ -232,7 +243,7 @@ extension RequestPath {
         return prefix.withBytes { unsafe following($0) }
     }
 
-    /// Returns this path after a prefix in a URL's bytes, which are copied.
+    /// Returns this path after a prefix, which is copied from the bytes of a URL.
     func following(_ prefix: UnsafeBufferPointer<UInt8>) -> RequestPath {
         guard defect == nil, !isAbsolute else { return self }
         return RequestPath(

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// A URI template with named variables (RFC 6570, all four levels). Use it for templates that an API publishes, for
-/// example in a hypermedia document or an OpenAPI description. In your own code, write a ``RequestPath``.
+/// A URI template with named variables (RFC 6570, all four levels).
 ///
 /// ```swift
 /// let repos = URITemplate("users/{login}/repos{?page,per_page}")
@@ -9,12 +8,16 @@
 /// let request = try HTTPRequest(URITemplate(links.search), ["q": "swift", "tag": ["a", "b"]])
 /// ```
 ///
-/// A variable without a value, or with an empty list, is left out as the RFC requires: `users/{login}` may become
-/// `users/`. The value of a `{+variable}` or `{#variable}` may contain slashes, a query or a host. No other value can
-/// add one.
+/// Use it for templates that an API publishes, for example in a hypermedia document or an OpenAPI description. In your
+/// own code, write a ``RequestPath``.
 ///
-/// A malformed template fails when it is used: a request from it is `.invalidRequest`, and the message names the
-/// position and the rule. So does a path with a segment `.` or `..`, which a value could add.
+/// Rules:
+/// - A variable without a value, or with an empty list, is left out as the RFC requires: `users/{login}` may become
+///   `users/`.
+/// - The value of a `{+variable}` or `{#variable}` may contain slashes, a query or a host. No other value can add one.
+/// - A malformed template fails when it is used: a request from it is `.invalidRequest`, and the message names the
+///   position and the rule.
+/// - A path with a segment `.` or `..`, which a value could add, fails in the same way.
 public struct URITemplate: Sendable, CustomStringConvertible {
     /// The template as it was written.
     public let description: String
@@ -22,7 +25,7 @@ public struct URITemplate: Sendable, CustomStringConvertible {
     /// Where and why the template is malformed, or nil if it isn't.
     private let defect: URITemplateDefect?
 
-    /// Creates a template. ``expanded(_:)`` describes what becomes of a malformed one.
+    /// Creates a template. If it is malformed, its use fails. See ``expanded(_:)``.
     public init(_ text: String) {
         description = text
         var parser = URITemplateParser(text)
@@ -31,20 +34,21 @@ public struct URITemplate: Sendable, CustomStringConvertible {
 
     /// Returns the URI reference for some values.
     ///
-    /// If the template is malformed, or limits a list's length, the rest of the template is returned unexpanded, as RFC
-    /// 6570, section 3, recommends. Such a text isn't a URL. The other functions report the error.
+    /// If the template is malformed, or limits the length of a value that is a list, the rest of the template is
+    /// returned unexpanded, as RFC 6570, section 3, recommends. Such a text isn't a URL. The other functions report the
+    /// error.
     public func expanded(_ values: Values = [:]) -> String { expansion(of: values).text }
 
-    /// Returns the path for some values: the reference's part before the query. A request with a malformed template's
-    /// path is `.invalidRequest`.
+    /// Returns the path for some values, without a query. If the template is malformed, a request with this path is
+    /// `.invalidRequest`.
     public func path(_ values: Values = [:]) -> RequestPath {
         let expansion = expansion(of: values)
         let defect = pathDefect(of: expansion) ?? (URLParts.namesHost(expansion.text) ? .host : nil)
         return RequestPath(escaped: Self.path(of: expansion.text), route: route, defect: defect)
     }
 
-    /// Returns the query items for some values: the reference's part after the `?`. A request with a malformed
-    /// template's query is `.invalidRequest`.
+    /// Returns the query items for some values, the part after the `?`. If the template is malformed, a request with
+    /// this query is `.invalidRequest`.
     public func query(_ values: Values = [:]) -> QueryParameters {
         let expansion = expansion(of: values)
         if let defect = expansion.defect { return QueryParameters([.init("", refused: defect.description)]) }
@@ -66,7 +70,8 @@ public struct URITemplate: Sendable, CustomStringConvertible {
         return Self.path(of: text)
     }
 
-    /// Returns a reference's path. Without a host, a first segment such as `accounts:lookup` has no scheme.
+    /// Returns the path of a reference. Without a host, a first segment such as `accounts:lookup` isn't taken for a
+    /// scheme.
     private static func path(of reference: String) -> String {
         if URLParts.namesHost(reference) { return URLParts(reference).path }
         let path = reference.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
@@ -104,8 +109,8 @@ public struct URITemplate: Sendable, CustomStringConvertible {
 }
 
 extension URITemplate {
-    /// The variables' values: strings, numbers, and all other query values. Lists and pairs are allowed, too. An empty
-    /// list counts as no value.
+    /// The values of the variables: strings, numbers, and all other query values. Lists and pairs are allowed, too. An
+    /// empty list counts as no value.
     ///
     /// ```swift
     /// ["login": "ada", "page": 2, "sort": sort, "fields": ["id", "name"], "filter": URITemplate.pairs(["color":
@@ -120,16 +125,16 @@ extension URITemplate {
         }
 
         init(_ query: QueryParameters) {
-            // A variable's name is ASCII, and other names would take long to compare.
+            // The name of a variable is ASCII, and other names would take long to compare.
             for items in Dictionary(grouping: query, by: { Array($0.name.utf8) }).values
             where ASCII.isASCII(items[0].name) {
-                // One item's value isn't a list, so that its length can be limited.
+                // The value of a single item isn't a list, so that its length can be limited.
                 let texts = items.map { $0.value ?? "" }
                 set(items[0].name, to: items.count == 1 ? texts[0] as any QueryValue : texts)
             }
         }
 
-        /// Sets a variable's value, or removes it for nil.
+        /// Sets the value of a variable, or removes it for nil.
         public mutating func set(_ name: String, to value: (any QueryValue)?) {
             values[name] = value.flatMap { URITemplateValue($0) }
         }
@@ -155,7 +160,7 @@ enum URITemplateValue: Sendable {
     /// A value that can't be written, with the reason.
     case refused(String)
 
-    /// Returns nil for an empty list, which isn't defined (RFC 6570, 2.3).
+    /// Returns nil for an empty list, because it counts as no value (RFC 6570, 2.3).
     init?(_ value: any QueryValue) {
         var items = (value as? URITemplatePairs)?.items ?? QueryParameters()
         let isPairs = !items.isEmpty
@@ -175,10 +180,10 @@ enum URITemplateValue: Sendable {
 }
 
 extension HTTPRequest {
-    /// Creates a request from a template. The expansion is an absolute http or https URL, or a path and a query that an
-    /// environment completes.
+    /// Creates a request from a template. The template expands to an absolute http or https URL, or to a path and a
+    /// query that an environment completes.
     ///
-    /// - Throws: `.invalidRequest` if the template is malformed, or its expansion is neither.
+    /// - Throws: `.invalidRequest` if the template is malformed, or if it expands to anything else.
     public init(
         method: HTTPMethod = .get, _ template: URITemplate, _ values: URITemplate.Values = [:]
     ) throws(HTTPError) {

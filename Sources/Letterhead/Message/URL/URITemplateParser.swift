@@ -25,11 +25,11 @@ struct URITemplateExpression: Sendable {
         var isExploded = false
     }
 
-    /// An operator's properties (RFC 6570, appendix A).
+    /// The properties of an operator (RFC 6570, appendix A).
     struct Operation: Sendable {
         var first = ""
         var separator = ","
-        /// What follows an empty value's name, or nil if names aren't written.
+        /// The text that follows the name of an empty value, or nil if names aren't written.
         var ifEmpty: String?
         var keepsReserved = false
         /// Whether the expansion belongs to the path, unless it follows a question mark.
@@ -176,7 +176,7 @@ struct URITemplateParser {
 // MARK: Expanding
 
 extension URITemplateExpression {
-    /// Returns the expression's text (RFC 6570, 3.2.1).
+    /// Returns the text that the expression expands to (RFC 6570, 3.2.1).
     func expanded(_ values: URITemplate.Values) throws(URITemplateDefect) -> String {
         var members: [String] = []
         for variable in variables {
