@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// An endpoint that needs no separate type. Use ``Get``, ``Post``, ``Put``, ``Patch`` and ``Delete`` for these methods,
-/// and `Endpoint` itself for any other method. Declare an API's endpoints as static functions, and pass their results
-/// to a client:
+/// An endpoint that needs no separate type.
+///
 /// ```swift
 /// extension RequestTemplate where Self == Get<User> {
 ///     static func user(_ login: String) -> Self { Get("users/\(login)") }
@@ -10,6 +9,9 @@
 /// let ada = try await client.send(.user("ada").timeout(.seconds(5)))
 /// let options = try await client.send(Endpoint<HTTPResponse>(.options, "users"))
 /// ```
+///
+/// Use ``Get``, ``Post``, ``Put``, ``Patch`` and ``Delete`` for these methods, and `Endpoint` itself for any other
+/// method. Declare the endpoints of an API as static functions, and pass their results to a client.
 ///
 /// The response is a `Decodable` type, `Void` or ``HTTPResponse``. For custom decoding, declare a type that conforms to
 /// ``RequestTemplate``. To read the bodies of error responses, use ``HTTPError/failure(as:)``, or declare their type
@@ -24,8 +26,8 @@ public struct Endpoint<Response: Sendable>: RequestTemplate {
     /// isolated to an actor.
     private let decoding: @Sendable (HTTPResponse) async throws -> Response
 
-    /// Creates an endpoint with a `Decodable` response. A path without a leading slash is appended to the base URL's
-    /// path, and query items with the value nil are omitted.
+    /// Creates an endpoint with a `Decodable` response. A path without a leading slash is appended to the path of the
+    /// base URL, and query items with the value nil are omitted.
     public init(
         _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:],
         body: any HTTPBody = EmptyBody()
@@ -33,7 +35,7 @@ public struct Endpoint<Response: Sendable>: RequestTemplate {
         self.init(method, path, query, headers, body) { try await ResponseDecoding.decode(Response.self, from: $0) }
     }
 
-    /// Creates an endpoint without a value. The response's body is ignored.
+    /// Creates an endpoint without a value. The response body is ignored.
     public init(
         _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:],
         body: any HTTPBody = EmptyBody()
@@ -66,15 +68,15 @@ public struct Endpoint<Response: Sendable>: RequestTemplate {
 public struct Get<Response: Sendable>: RequestDecorator {
     public let base: Endpoint<Response>
 
-    /// Creates a request with a `Decodable` response. A path without a leading slash is appended to the base URL's
-    /// path, and query items with the value nil are omitted.
+    /// Creates a request with a `Decodable` response. A path without a leading slash is appended to the path of the
+    /// base URL, and query items with the value nil are omitted.
     public init(
         _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:]
     ) where Response: Decodable {
         base = Endpoint(.get, path, query: query, headers: headers)
     }
 
-    /// Creates a request without a value. The response's body is ignored.
+    /// Creates a request without a value. The response body is ignored.
     public init(
         _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:]
     ) where Response == Void {
@@ -102,8 +104,8 @@ public struct Get<Response: Sendable>: RequestDecorator {
 public struct Post<Response: Sendable>: RequestDecorator {
     public let base: Endpoint<Response>
 
-    /// Creates a request with a `Decodable` response. A path without a leading slash is appended to the base URL's
-    /// path, and query items with the value nil are omitted.
+    /// Creates a request with a `Decodable` response. A path without a leading slash is appended to the path of the
+    /// base URL, and query items with the value nil are omitted.
     public init(
         _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:],
         body: any HTTPBody = EmptyBody()
@@ -111,7 +113,7 @@ public struct Post<Response: Sendable>: RequestDecorator {
         base = Endpoint(.post, path, query: query, headers: headers, body: body)
     }
 
-    /// Creates a request without a value. The response's body is ignored.
+    /// Creates a request without a value. The response body is ignored.
     public init(
         _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:],
         body: any HTTPBody = EmptyBody()
@@ -132,8 +134,8 @@ public struct Post<Response: Sendable>: RequestDecorator {
 public struct Put<Response: Sendable>: RequestDecorator {
     public let base: Endpoint<Response>
 
-    /// Creates a request with a `Decodable` response. A path without a leading slash is appended to the base URL's
-    /// path, and query items with the value nil are omitted.
+    /// Creates a request with a `Decodable` response. A path without a leading slash is appended to the path of the
+    /// base URL, and query items with the value nil are omitted.
     public init(
         _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:],
         body: any HTTPBody = EmptyBody()
@@ -141,7 +143,7 @@ public struct Put<Response: Sendable>: RequestDecorator {
         base = Endpoint(.put, path, query: query, headers: headers, body: body)
     }
 
-    /// Creates a request without a value. The response's body is ignored.
+    /// Creates a request without a value. The response body is ignored.
     public init(
         _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:],
         body: any HTTPBody = EmptyBody()
@@ -162,8 +164,8 @@ public struct Put<Response: Sendable>: RequestDecorator {
 public struct Patch<Response: Sendable>: RequestDecorator {
     public let base: Endpoint<Response>
 
-    /// Creates a request with a `Decodable` response. A path without a leading slash is appended to the base URL's
-    /// path, and query items with the value nil are omitted.
+    /// Creates a request with a `Decodable` response. A path without a leading slash is appended to the path of the
+    /// base URL, and query items with the value nil are omitted.
     public init(
         _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:],
         body: any HTTPBody = EmptyBody()
@@ -171,7 +173,7 @@ public struct Patch<Response: Sendable>: RequestDecorator {
         base = Endpoint(.patch, path, query: query, headers: headers, body: body)
     }
 
-    /// Creates a request without a value. The response's body is ignored.
+    /// Creates a request without a value. The response body is ignored.
     public init(
         _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:],
         body: any HTTPBody = EmptyBody()
@@ -192,8 +194,8 @@ public struct Patch<Response: Sendable>: RequestDecorator {
 public struct Delete<Response: Sendable>: RequestDecorator {
     public let base: Endpoint<Response>
 
-    /// Creates a request with a `Decodable` response. A path without a leading slash is appended to the base URL's
-    /// path, and query items with the value nil are omitted.
+    /// Creates a request with a `Decodable` response. A path without a leading slash is appended to the path of the
+    /// base URL, and query items with the value nil are omitted.
     public init(
         _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:],
         body: any HTTPBody = EmptyBody()
@@ -201,7 +203,7 @@ public struct Delete<Response: Sendable>: RequestDecorator {
         base = Endpoint(.delete, path, query: query, headers: headers, body: body)
     }
 
-    /// Creates a request without a value. The response's body is ignored.
+    /// Creates a request without a value. The response body is ignored.
     public init(
         _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:],
         body: any HTTPBody = EmptyBody()

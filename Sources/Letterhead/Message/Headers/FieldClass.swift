@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 extension HTTPHeaders.Name {
-    /// What a header field is about. Caches, signers, uploads and archives treat all fields of a class alike.
+    /// The purpose of a header field. Caches, signers, uploads and archives treat all fields of a class alike.
     ///
     /// - `connection`: belongs to one connection or one hop (RFC 9110, 7.6.1).
     /// - `content`: tells how to read the content. A different content has different values, and a 304 changes none.

@@ -9,9 +9,10 @@
 /// }
 /// ```
 public struct HTTPChallenge: Sendable {
-    /// The scheme as received, such as `Bearer`. Compare it with ``hasScheme(_:)``, because its case has no meaning.
+    /// The scheme as received, such as `Bearer`. Its case has no meaning, so compare it with ``hasScheme(_:)``.
     public let scheme: String
-    /// The token68 that schemes such as `Negotiate` have instead of parameters. Otherwise nil.
+    /// The token68 of the challenge, which schemes such as `Negotiate` have instead of parameters. Nil for other
+    /// schemes.
     public let token: String?
     /// The parameters in order, with names in lower case and values without quotation marks and escapes. A server may
     /// send any value, and the same name twice.
@@ -40,8 +41,8 @@ extension HTTPChallenge: Hashable {
 }
 
 extension HTTPResponse {
-    /// The server's challenges, in order: from `Proxy-Authenticate` for a 407, and from `WWW-Authenticate` for any
-    /// other status. A malformed challenge and what follows it in the same field are left out.
+    /// The challenges that the server sent, in order: from `Proxy-Authenticate` for a 407, and from `WWW-Authenticate`
+    /// for any other status. A malformed challenge and what follows it in the same field are left out.
     public var challenges: [HTTPChallenge] {
         headers.values(for: status.code == 407 ? .proxyAuthenticate : .wwwAuthenticate).flatMap { field in
             var reader = ChallengeReader(field)
@@ -51,15 +52,15 @@ extension HTTPResponse {
 }
 
 extension HTTPChallenge {
-    /// Returns the parameters of `Authentication-Info` (RFC 9110, 11.6.3). They have the same form as a challenge's.
+    /// Returns the parameters of `Authentication-Info` (RFC 9110, 11.6.3). They have the same form as in a challenge.
     package static func parameters(of field: String) -> [(name: String, value: String)] {
         var reader = ChallengeReader(field)
         return reader.parameters() ?? []
     }
 }
 
-/// Reads a field's challenges (RFC 9110, 11.6.1). A comma separates challenges as well as their parameters: a token
-/// with an equals sign is a parameter, and any other token is the next challenge's scheme.
+/// Reads the challenges in a field (RFC 9110, 11.6.1). A comma separates challenges as well as their parameters: a
+/// token with an equals sign is a parameter, and any other token is the scheme of the next challenge.
 ///
 /// Some servers omit the comma between parameters, or the quotation marks around values such as URLs. Both are
 /// accepted.
@@ -115,7 +116,7 @@ private struct ChallengeReader {
             }
             index += 1
             skipBlanks()
-            // A realm that was cut at a stray quotation mark could name another realm.
+            // If a realm were cut at a stray quotation mark, the rest could name a different realm.
             guard let value = next == UInt8(ascii: "\"") ? quoted() : plain(), isSeparated else { return nil }
             found.append((ASCII.lowercased(name), value))
         }

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 
-/// A message's header fields, in order (RFC 9110, 5). Use the subscript for a field with one value, and
-/// ``append(_:_:)`` and ``values(for:)`` for a field that may occur several times. Names are case-insensitive and keep
-/// their spelling.
+/// The header fields of a message, in order (RFC 9110, 5).
 ///
 /// ```swift
 /// var headers: HTTPHeaders = ["Accept": "application/json"]
@@ -13,8 +11,12 @@ public import LetterheadFoundation
 /// headers["Accept"] = nil                // none
 /// ```
 ///
-/// Whitespace around a value is removed (RFC 9110, 5.5). Sending fails, with nothing sent, if a name isn't a token, or
-/// if a value contains a control character other than the tab, such as CR, LF or NUL.
+/// Use the subscript for a field with one value, and ``append(_:_:)`` and ``values(for:)`` for a field that may occur
+/// several times. Names are case-insensitive and keep their spelling. Whitespace around a value is removed (RFC 9110,
+/// 5.5).
+///
+/// A request fails before anything is sent if a name isn't a token, or if a value contains a control character other
+/// than the tab, such as CR, LF or NUL.
 public struct HTTPHeaders: Hashable, Sendable {
     private(set) var fields: [Field]
 
@@ -25,11 +27,11 @@ public struct HTTPHeaders: Hashable, Sendable {
         /// The value as it is sent, without whitespace around it, even if the field is secret.
         public let value: String
         fileprivate var mark: Mark?
-        /// Whether descriptions, errors and logs redact the value, regardless of the field's name.
+        /// Whether descriptions, errors and logs redact the value even if the name isn't a secret one.
         public var isSecret: Bool { mark?.isSecret == true }
-        /// The origin that the field is for, or nil for any. A redirect to another origin removes the field.
+        /// The origin that the field is for, or nil for any. A redirect to a different origin removes the field.
         public var origin: HTTPOrigin? { mark?.origin }
-        /// Whether any other source of headers replaces the field.
+        /// Whether the field applies only if no other source of headers sets it.
         var isFallback: Bool { mark === Mark.fallback }
 
         /// Rarely used parts, stored out of line.
@@ -42,8 +44,14 @@ public struct HTTPHeaders: Hashable, Sendable {
             init(isSecret: Bool, origin: HTTPOrigin?) { (self.isSecret, self.origin) = (isSecret, origin) }
         }
 
-        /// Creates a field, and removes whitespace around its value. A secret field's value is always redacted. By
-        /// default, the name decides. A redirect to another origin removes a field that has an origin.
+        /// Creates a field, and removes whitespace around its value.
+        ///
+        /// - Parameters:
+        ///   - name: the name.
+        ///   - value: the value.
+        ///   - isSecret: whether descriptions always redact the value. Default: false (the name decides).
+        ///   - origin: the only origin that receives the field. A redirect to a different one removes the field.
+        ///     Default: nil (any origin).
         public init(_ name: Name, _ value: String, isSecret: Bool = false, for origin: HTTPOrigin? = nil) {
             self.name = name
             self.value = ASCII.trimmed(value)
@@ -77,10 +85,13 @@ public struct HTTPHeaders: Hashable, Sendable {
         fields = dictionary.sorted { $0.key < $1.key }.map { Field(Name($0.key), $0.value) }
     }
 
-    /// A name's value, or nil if the field is missing. Several values are joined by `, ` (RFC 9110, 5.2), and for
-    /// `Cookie` by `; ` (RFC 9113, 8.2.3). Values of `Set-Cookie` can't be joined, so only the first one is returned.
+    /// The value of the field with a name, or nil if the field is missing.
     ///
-    /// Set a value to replace all fields with the name by one, at the first one's position. Set nil to remove them.
+    /// Several values are joined by `, ` (RFC 9110, 5.2), and for `Cookie` by `; ` (RFC 9113, 8.2.3). Values of
+    /// `Set-Cookie` can't be joined, so only the first one is returned.
+    ///
+    /// Set a value to replace all fields with the name by a single one, at the position of the first. Set nil to remove
+    /// them.
     public subscript(name: Name) -> String? {
         get {
             guard let first = fields.firstIndex(where: { $0.name == name }) else { return nil }
@@ -91,7 +102,7 @@ public struct HTTPHeaders: Hashable, Sendable {
         set { fields.replace(with: newValue.map { Field(name, $0) }) { $0.name == name } }
     }
 
-    /// Replaces all of a name's values by one that is redacted in all descriptions.
+    /// Replaces all fields with a name by a single one. All descriptions redact its value.
     public mutating func setSecret(_ value: String, for name: Name) {
         fields.replace(with: Field(name, value, isSecret: true)) { $0.name == name }
     }
@@ -101,13 +112,13 @@ public struct HTTPHeaders: Hashable, Sendable {
         fields = fields.map { Field($0.name, $0.value, isSecret: $0.isSecret, for: origin ?? $0.origin) }
     }
 
-    /// Returns each field's value, in order. Unlike the subscript, it doesn't join them.
+    /// Returns the value of each field with a name, in order. Unlike the subscript, it doesn't join them.
     public func values(for name: Name) -> [String] { fields.filter { $0.name == name }.map(\.value) }
 
     /// Returns whether at least one field has the name.
     public func contains(_ name: Name) -> Bool { fields.contains { $0.name == name } }
 
-    /// Appends a field, and keeps fields with the same name. A value of `Accept` that comes from the decoder is replaced.
+    /// Appends a field, and keeps fields with the same name. It replaces an `Accept` that was derived from the decoder.
     public mutating func append(_ name: Name, _ value: String) {
         if name == .accept { removeFallbacks { $0 == name } }
         fields.append(Field(name, value))
@@ -123,7 +134,7 @@ public struct HTTPHeaders: Hashable, Sendable {
         if let place = fields.firstIndex(where: { $0.isFallback && isNamed($0.name) }) { fields.remove(at: place) }
     }
 
-    /// Appends `other`'s fields with names that are missing here.
+    /// Appends the fields of `other` with names that are missing here.
     public mutating func fill(from other: HTTPHeaders) {
         removeFallbacks { other.contains($0) }
         guard !fields.isEmpty else { return fields = other.fields }
@@ -156,7 +167,7 @@ extension HTTPHeaders: ExpressibleByDictionaryLiteral {
         fields = []
         fields.reserveCapacity(elements.count)
         // The elements are moved out of the array from the end. Only its last element can be moved, and none remains to
-        // be destroyed. Swapping in the array's memory doesn't copy them, and keeps each element once.
+        // be destroyed. Swapping in the memory of the array doesn't copy them, and keeps each element once.
         var elements = elements
         unsafe elements.withUnsafeMutableBufferPointer { unsafe $0.reverse() }
         while let (name, value) = elements.popLast() { fields.append(Field(name, value)) }
@@ -259,8 +270,8 @@ extension HTTPHeaders.Name {
 }
 
 extension HTTPHeaders {
-    /// Returns the date in a field such as `Last-Modified`, in one of HTTP's three formats (RFC 9110, 5.6.7), or nil if
-    /// the field is absent, malformed, or has several values.
+    /// Returns the date in a field such as `Last-Modified`, or nil if the field is absent, malformed, or has several
+    /// values. The date is in one of the three HTTP formats (RFC 9110, 5.6.7).
     public func date(of name: Name) -> Date? {
         let values = values(for: name)
         guard let value = values.first, values.count == 1 else { return nil }

@@ -42,7 +42,7 @@ public struct MediaType: Sendable, ExpressibleByStringLiteral, CustomStringConve
         parameters = parsed.parameters
     }
 
-    /// Returns a parameter's value, or nil if the media type doesn't have it.
+    /// The value of a parameter, or nil if the media type doesn't have it.
     public subscript(parameter: String) -> String? {
         parameters.first { ASCII.equalIgnoringCase($0.name, parameter) }?.value
     }
@@ -180,10 +180,10 @@ extension HTTPHeaders {
 }
 
 extension MediaType {
-    /// Creates the media type for a filename's extension, or `.octetStream` for an unknown one.
+    /// Creates the media type for the extension of a filename, or `.octetStream` for an unknown one.
     ///
-    /// The table is part of the library, so that all platforms use the same types. Text types have no charset, because
-    /// the file's content isn't inspected.
+    /// The table of extensions is part of the library, so that all platforms use the same types. Text types have no
+    /// charset, because the content of the file isn't inspected.
     public init(filename: String) { self.init(stringLiteral: Self.name(ofFile: filename)) }
 
     static func name(ofFile filename: String) -> String {

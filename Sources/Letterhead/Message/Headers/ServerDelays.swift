@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 
-/// A limit that a response reports: the requests or tokens that are left, and the seconds until it resets. A part that
-/// isn't reported is nil.
+/// A rate limit that a response reports: the requests or tokens that are left, and the seconds until the limit resets.
+/// A part that isn't reported is nil.
 typealias ReportedLimit = (remaining: Double?, reset: Double?)
 
 extension HTTPHeaders {
     /// Returns the wait that the server requests in `Retry-After` (RFC 9110, 10.2.3) or `Retry-After-Ms`, or nil if
     /// neither has a valid value.
     ///
-    /// `Retry-After` is in whole seconds, or a date in one of HTTP's three formats. A date in the past results in a
-    /// wait of zero. A negative, signed, fractional or otherwise malformed value counts as absent. `Retry-After-Ms` is
-    /// in milliseconds, may have a fraction, and takes precedence. The longest of several values applies. The wait may
-    /// be very long, so limit it, or use ``Backoff/serverDelay(in:)``.
+    /// - `Retry-After` is in whole seconds, or a date in one of the three HTTP formats. A date in the past results in a
+    ///   wait of zero.
+    /// - `Retry-After-Ms` is in milliseconds, may have a fraction, and takes precedence.
+    /// - A negative, signed, fractional or otherwise malformed `Retry-After` counts as absent.
+    /// - The longest of several values applies.
     ///
-    /// - Parameter now: the current date, to calculate the wait until a date. Default: the system's date.
+    /// The wait may be very long, so limit it, or use ``Backoff/serverDelay(in:)``.
+    ///
+    /// - Parameter now: the current date, to calculate the wait until a date. Default: the system date.
     public func retryAfter(now: @autoclosure () -> Date = Date()) -> Duration? {
         let milliseconds = values(for: .retryAfterMilliseconds).compactMap(ServerDelays.number).max()
         return milliseconds.map { .microseconds(Int64($0 * 1000)) }
@@ -54,7 +57,7 @@ extension HTTPHeaders {
     /// Returns whether a rate limit is used up, and the wait until it resets. The wait is nil if it isn't reported, or
     /// if requests are left. Of several limits that are used up, the longest wait applies.
     ///
-    /// - Parameter now: the current date, for a reset that is a date. Default: the system's date.
+    /// - Parameter now: the current date, for a reset that is a date. Default: the system date.
     func rateLimit(now: Date = Date()) -> (isUsedUp: Bool, wait: Duration?) {
         let limits = rateLimits { now }
         let usedUp = limits.filter { $0.remaining.map { $0 < 1 } ?? false }
@@ -69,7 +72,7 @@ private enum ServerDelays {
     /// A quick check that excludes most header names.
     static func isCandidate(_ name: String) -> Bool { name.utf8.first.map { "RrXxAa".utf8.contains($0) } ?? false }
 
-    /// Returns what a field's limit counts, and whether the field contains the reset or what is left.
+    /// Returns what is counted by the limit in a field, and whether the field contains the reset or what is left.
     static func place(of name: String) -> (budget: String, isReset: Bool)? {
         var words = ASCII.keyword(name).split(at: "-")
         if words.first == "x" || words.first == "anthropic" { words.removeFirst() }
@@ -126,7 +129,7 @@ private enum ServerDelays {
         return duration(text) ?? wait(until: text, now: now).map { $0 / .seconds(1) }
     }
 
-    /// Returns the wait until a date in one of HTTP's three formats, or zero if it has passed.
+    /// Returns the wait until a date in one of the three HTTP formats, or zero if the date has passed.
     private static func wait(until text: String, now: () -> Date) -> Duration? {
         let now = now().timeIntervalSince1970
         guard abs(now) < 1e12, let date = HTTPDate.seconds(of: text, now: Int64(now)) else { return nil }
@@ -137,8 +140,8 @@ private enum ServerDelays {
 
     private static func isDigit(_ byte: UInt8) -> Bool { (48...57).contains(byte) }
 
-    /// Returns a duration's seconds. The text contains days, hours, minutes, seconds and milliseconds, in this order,
-    /// each with its unit.
+    /// Returns the seconds in the text of a duration. The text contains days, hours, minutes, seconds and milliseconds,
+    /// in this order, each with its unit.
     private static func duration(_ text: String) -> Double? {
         var (rest, seconds) = (text.utf8[...], 0.0)
         for (unit, factor) in [("d", 86_400), ("h", 3600), ("m", 60), ("s", 1), ("ms", 0.001)] as [(String, Double)] {

@@ -9,22 +9,22 @@
 ///
 /// Later versions can add names and facts. A custom link records its own events with ``HTTPRequest/record(_:_:)``.
 public struct HTTPEvent: Sendable, CustomStringConvertible {
-    /// <doc:ObservingAClient> lists the names and their facts.
+    /// The kind of event. <doc:ObservingAClient> lists the names and their facts.
     public let name: Name
-    /// The load's number, unique in the process.
+    /// The number of the load, unique in the process.
     public let load: Int
     /// The number of the load that this one serves: the first page of a page sequence, or the load that needs a token
     /// or an alternate request. Nil for a load that serves no other.
     public let parent: Int?
-    /// The attempt's number, starting at 1, or 0 before the first attempt.
+    /// The number of the attempt, starting at 1, or 0 before the first attempt.
     public internal(set) var attempt: Int
     /// The time since the client was created, on a monotonic clock.
     public internal(set) var time: Duration
-    /// The name of the template's type without its decorators, or nil for a request without a template.
+    /// The name of the template type without its decorators, or nil for a request without a template.
     public let template: String?
     /// The path without its values, such as `users/{}/followers`, or nil if it isn't known. See ``RequestPath/route``.
     public let route: String?
-    /// The facts, in the order of setting them.
+    /// The facts, in the order in which they were set.
     public private(set) var facts: [(name: String, value: any Sendable)] = []
 
     /// Creates an event, for tests of observers.
@@ -36,7 +36,7 @@ public struct HTTPEvent: Sendable, CustomStringConvertible {
         (self.time, self.template, self.route) = (time, template, route)
     }
 
-    /// A fact's value, or nil if the event doesn't have the fact.
+    /// The value of a fact, or nil if the event doesn't have the fact.
     public subscript<Value: Sendable>(fact: Fact<Value>) -> Value? {
         get { facts.first { $0.name == fact.name }?.value as? Value }
         set {
@@ -63,7 +63,7 @@ public struct HTTPEvent: Sendable, CustomStringConvertible {
 }
 
 extension HTTPEvent {
-    /// A fact's name and the type of its value.
+    /// The name of a fact, and the type of its value.
     ///
     /// To declare a fact for a custom event, extend the type:
     ///
@@ -73,8 +73,8 @@ extension HTTPEvent {
     /// }
     /// ```
     public struct Fact<Value: Sendable>: Sendable {
-        /// The fact's key in an event, and its label in the event's description. In one event, setting a fact replaces
-        /// an earlier fact with the same name.
+        /// The key of the fact in an event, and its label in the description of the event. In one event, setting a fact
+        /// replaces an earlier fact with the same name.
         public let name: String
 
         /// Declares a fact. Choose a name that no other fact has, such as `cache.shard`.
@@ -107,7 +107,7 @@ extension HTTPEvent.Fact where Value == String {
     /// The reason for a decision.
     public static var reason: Self { Self("reason") }
     public static var error: Self { Self("error") }
-    /// An ``HTTPError``'s code, another error's type, or a response's status if it is 400 or more.
+    /// The code of an ``HTTPError``, the type of any other error, or the status of a response if it is 400 or more.
     public static var errorType: Self { Self("error.type") }
     /// The kind of queue: `throttle`, `rate limit` or `connection`.
     public static var queue: Self { Self("queue") }
@@ -116,16 +116,16 @@ extension HTTPEvent.Fact where Value == String {
     public static var address: Self { Self("address") }
     public static var tlsVersion: Self { Self("tls.version") }
     public static var tlsCipher: Self { Self("tls.cipher") }
-    /// The name of a validator's or a decoded value's type.
+    /// The name of the type of a validator or of a decoded value.
     public static var type: Self { Self("type") }
     public static var name: Self { Self("name") }
-    /// A validator's verdict: `next`, `replaced`, `retry` or `failed`.
+    /// The verdict of a validator: `next`, `replaced`, `retry` or `failed`.
     public static var verdict: Self { Self("verdict") }
-    /// The kind of load that is sent on behalf of another: `page`, `refresh`, `alternate` or `validation`.
+    /// The kind of load that is sent on behalf of a different load: `page`, `refresh`, `alternate` or `validation`.
     public static var kind: Self { Self("kind") }
-    /// The trace's identifier: 32 hexadecimal digits.
+    /// The identifier of the trace: 32 hexadecimal digits.
     public static var traceID: Self { Self("trace.id") }
-    /// The identifier of this exchange's span: 16 hexadecimal digits.
+    /// The identifier of the span for this exchange: 16 hexadecimal digits.
     public static var spanID: Self { Self("span.id") }
     public static var serverTiming: Self { Self("server.timing") }
     public static var deprecation: Self { Self("deprecation") }
@@ -135,28 +135,28 @@ extension HTTPEvent.Fact where Value == String {
 extension HTTPEvent.Fact where Value == Int {
     public static var status: Self { Self("status") }
     public static var port: Self { Self("port") }
-    /// The exchange's number in its load, starting at 1. Each redirect and each retry begins a new exchange.
+    /// The number of the exchange in its load, starting at 1. Each redirect and each retry begins a new exchange.
     public static var exchange: Self { Self("exchange") }
-    /// The number of the load's earlier exchanges.
+    /// The number of earlier exchanges in the load.
     public static var resendCount: Self { Self("resend.count") }
     /// The number of bytes in a body after decompression, as its reader receives them.
     public static var bytes: Self { Self("bytes") }
     /// The number of transferred bytes: the heads, and the bodies before decompression.
     public static var wireBytes: Self { Self("wire.bytes") }
     public static var count: Self { Self("count") }
-    /// The number of the load that shares its response.
+    /// The number of the load whose response is shared.
     public static var sharedLoad: Self { Self("shared.load") }
 }
 
 extension HTTPEvent.Fact where Value == Double {
-    /// The tokens left in the origin's retry budget.
+    /// The tokens left in the retry budget of the origin.
     public static var budgetLeft: Self { Self("budget.left") }
 }
 
 extension HTTPEvent.Fact where Value == Bool {
     public static var isRetried: Self { Self("retried") }
     public static var isFollowed: Self { Self("followed") }
-    /// True if an exchange begins while another exchange of the load waits for its response.
+    /// Whether an exchange begins while an earlier exchange of the load still waits for its response.
     public static var isHedge: Self { Self("hedge") }
     /// Whether a body was read to its end.
     public static var isComplete: Self { Self("complete") }
@@ -166,25 +166,26 @@ extension HTTPEvent.Fact where Value == Duration {
     /// The time that has passed since the matching start event.
     public static var duration: Self { Self("duration") }
     public static var wait: Self { Self("wait") }
-    /// The time until the load's deadline.
+    /// The time until the deadline of the load.
     public static var timeLeft: Self { Self("time.left") }
 }
 
 extension HTTPEvent.Fact where Value == [String] {
-    /// The names of headers that a redirect to another origin doesn't receive.
+    /// The names of headers that aren't sent after a redirect to a different origin.
     public static var withheld: Self { Self("withheld") }
     public static var names: Self { Self("names") }
     /// The requests that held all connections while a request waited until its time limit, such as `GET exports/{}
     /// (64)`. At most 10.
     public static var holders: Self { Self("holders") }
-    /// An interim response's header fields, such as `Link: </style.css>; rel=preload`. Secrets are redacted.
+    /// The header fields of an interim response, such as `Link: </style.css>; rel=preload`. Secrets are redacted.
     public static var headers: Self { Self("headers") }
 }
 
 extension HTTPEvent {
-    /// An event's name. The constants are the library's events. A literal is a name as well: `event.name ==
-    /// "exchange.end"` is the same as `event.name == .exchangeEnd`. To have a constant for a custom event, extend the
-    /// type:
+    /// The name of an event. The constants are the events that the library records.
+    ///
+    /// A literal is a name as well: `event.name == "exchange.end"` is the same as `event.name == .exchangeEnd`. To have
+    /// a constant for a custom event, extend the type:
     /// ```swift
     /// extension HTTPEvent.Name {
     ///     static let shardChosen: Self = "shard.chosen"
@@ -236,7 +237,7 @@ extension HTTPEvent.Name {
     // Attempts, and what precedes an exchange.
     /// An attempt is about to be sent.
     public static let attemptStart: Self = "attempt.start"
-    /// The attempt's response or error is known.
+    /// The response or error of the attempt is known.
     public static let attemptEnd: Self = "attempt.end"
     /// A request waits for a throttle, a rate limit or a connection.
     public static let queueEntered: Self = "queue.entered"
@@ -248,21 +249,21 @@ extension HTTPEvent.Name {
     public static let credentialsFailed: Self = "credentials.failed"
     /// The server has responded with 401.
     public static let credentialsRefused: Self = "credentials.refused"
-    /// A request is sent without its client's credentials, because they don't belong to its origin.
+    /// A request is sent without the credentials of its client, because they don't belong to its origin.
     public static let credentialsWithheld: Self = "credentials.withheld"
     /// The jar has added cookies to a request.
     public static let cookieSent: Self = "cookie.sent"
-    /// The jar has stored a response's cookie.
+    /// The jar has stored a cookie from a response.
     public static let cookieStored: Self = "cookie.stored"
     /// The jar has removed a cookie, because a response has expired it.
     public static let cookieRemoved: Self = "cookie.removed"
-    /// The jar has refused a response's cookie.
+    /// The jar has refused a cookie from a response.
     public static let cookieRefused: Self = "cookie.refused"
-    /// A request starts a load that others may share.
+    /// A request starts a load that equal requests may share.
     public static let deduplicationLed: Self = "deduplication.led"
-    /// A request waits for an equal request's load.
+    /// A request waits for the load of an equal request.
     public static let deduplicationJoined: Self = "deduplication.joined"
-    /// An equal request's response is returned.
+    /// The response to an equal request is returned.
     public static let deduplicationShared: Self = "deduplication.shared"
     /// A stored response is returned.
     public static let cacheHit: Self = "cache.hit"
@@ -279,7 +280,7 @@ extension HTTPEvent.Name {
     // Exchanges, in the order of their phases.
     /// A request is handed to the transport.
     public static let exchangeStart: Self = "exchange.start"
-    /// The host's name is being looked up.
+    /// The name of the host is being looked up.
     public static let lookupStart: Self = "lookup.start"
     public static let lookupEnd: Self = "lookup.end"
     public static let connectStart: Self = "connect.start"
@@ -292,13 +293,13 @@ extension HTTPEvent.Name {
     public static let connectionReused: Self = "connection.reused"
     /// The connection hasn't outlived the exchange.
     public static let connectionClosed: Self = "connection.closed"
-    /// The request's head and body have been sent.
+    /// The head and body of the request have been sent.
     public static let requestSent: Self = "request.sent"
     /// An interim response (1xx) has arrived.
     public static let responseInterim: Self = "response.interim"
-    /// The response's head has arrived.
+    /// The head of the response has arrived.
     public static let responseHead: Self = "response.head"
-    /// A streamed body's reader has received a piece.
+    /// The reader of a streamed body has received a piece.
     public static let bodyPiece: Self = "body.piece"
     /// The body has ended or was dropped.
     public static let bodyEnd: Self = "body.end"

@@ -2,18 +2,20 @@
 public import LetterheadFoundation
 import Synchronization
 
-/// Receives a client's events: the start and the end of each load, its attempts, the links' decisions, and the
-/// connection's times.
-///
-/// Use an observer to see what a client does without taking part in it: to log, to measure or to trace. Use a link to
-/// change requests or responses, and a validator to accept, reject or retry them.
+/// Receives the events of a client: loads, attempts, decisions of links, and connection times.
 ///
 /// ```swift
 /// let client = HTTPClient(environment: .production, observers: [PrintLoader(.line), StatisticsRecorder()])
 /// ```
 ///
-/// Implement ``record(_:)`` to write one, and ignore events and facts that you don't know, because later versions can
-/// add new ones:
+/// ## Use an observer
+///
+/// Use an observer to see what a client does without taking part in it: to log, to measure or to trace. Use a link to
+/// change requests or responses, and a validator to accept, reject or retry them.
+///
+/// ## Implement an observer
+///
+/// Implement ``record(_:)``. Ignore events and facts that you don't know, because later versions can add new ones:
 ///
 /// ```swift
 /// struct CountRetries: HTTPObserver {
@@ -23,20 +25,22 @@ import Synchronization
 /// }
 /// ```
 ///
-/// Law: the client calls ``record(_:)`` on the thread that caused the event, before the request continues, unless
-/// another thread is delivering an event of the same load. Return quickly, don't wait for a lock that is held for long,
-/// and don't send a request with the same client from this method. <doc:ObservingAClient> lists all events, their facts
-/// and their order.
+/// Law: the client calls ``record(_:)`` on the thread that caused the event, before the request continues. Only if a
+/// different thread is already delivering an event of the same load, that thread calls it. Return quickly, don't wait
+/// for a lock that is held for long, and don't send a request with the same client from this method.
+///
+/// <doc:ObservingAClient> lists all events, their facts and their order.
 public protocol HTTPObserver: Sendable {
     /// Receives an event. Several loads can call it at the same time.
     func record(_ event: HTTPEvent)
 }
 
 /// An observer that also reads requests, responses and streamed bytes, for example to write HTTP Archive files.
-/// Messages contain secrets: ask ``HTTPRequest/isSecret(_:)-(HTTPHeaders.Field)`` and ``Redaction`` before you store
-/// one.
+///
+/// Messages contain secrets. Before you store one, ask ``HTTPRequest/isSecret(_:)-(HTTPHeaders.Field)`` and
+/// ``Redaction`` what is secret.
 public protocol MessageObserver: HTTPObserver {
-    /// Receives an event's message, after ``HTTPObserver/record(_:)`` received the event.
+    /// Receives the message that an event belongs to, after ``HTTPObserver/record(_:)`` received the event.
     func record(_ message: ObservedMessage, of event: HTTPEvent)
 }
 
@@ -44,13 +48,13 @@ public protocol MessageObserver: HTTPObserver {
 public enum ObservedMessage: Sendable {
     case request(HTTPRequest)
     case response(HTTPResponse)
-    /// A part of a streamed response's body.
+    /// A part of the body of a streamed response.
     case piece(Data)
 }
 
 /// Collects the events of loads in progress, for an observer that shows a load after its end.
 package final class EventCollector: Sendable {
-    /// The maximum numbers of loads, and of events in each. Further loads aren't collected.
+    /// The maximum numbers of loads, and of events in each. Further loads and events aren't collected.
     private static let (mostLoads, mostEvents) = (1_000, 1_000)
 
     private let loads = Mutex<[Int: [HTTPEvent]]>([:])
@@ -79,7 +83,7 @@ extension HTTPEvent {
     /// 142.0 ms`. Pass its events in order.
     public static func line(of events: [HTTPEvent]) -> String {
         guard let first = events.first else { return "(no events)" }
-        // Events of an exchange may follow the load's end.
+        // Events of an exchange may follow the end of the load.
         let last = events.last(where: \.isEndOfLoad) ?? events.last ?? first
         var parts = [first[.method], first.route ?? first[.url]].compactMap(\.self)
         if let status = last[.status] { parts.append("\(status)") }

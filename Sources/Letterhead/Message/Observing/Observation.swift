@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Synchronization
 
-/// A client's observers, and the trace that it sends.
+/// The observers of a client, and the trace that it sends.
 final class ObservationHub: Sendable {
     let observers: [any HTTPObserver]
     let tracing: TraceContextPropagation?
@@ -26,10 +26,10 @@ final class ObservationHub: Sendable {
     }
 }
 
-/// One observed load. It creates the events and delivers them in order. The request carries it, and the load's links
-/// and the response's reader share it.
+/// One observed load. It creates the events and delivers them in order. The request carries it, and the links of the
+/// load and the reader of the response share it.
 final class Observation: Sendable {
-    /// One of the load's exchanges with the transport. Its request carries it, because a hedge runs at the same time.
+    /// One exchange of the load with the transport. Its request carries it, because a hedge runs at the same time.
     struct Exchange: Sendable {
         let number: Int
         let start: Duration
@@ -44,7 +44,7 @@ final class Observation: Sendable {
         var unanswered = 0
         var last = Duration.zero
         var isEnded = false
-        /// The events to deliver, while a thread delivers them.
+        /// Events that are still to be delivered, while a thread delivers them.
         var events: [(HTTPEvent, ObservedMessage?)] = []
         var isDelivering = false
 
@@ -62,7 +62,7 @@ final class Observation: Sendable {
     let kind: String?
     let template: String?
     let route: String?
-    /// The load's trace, or nil if the client propagates none.
+    /// The trace of the load, or nil if the client propagates none.
     let trace: TraceContext?
     private let start: Duration
     private let state = Mutex(State())
@@ -77,8 +77,11 @@ final class Observation: Sendable {
         start = hub.now
     }
 
-    /// Records an event, unless the load has ended and the event belongs to no exchange, because other loads may wait
-    /// for it. Events are delivered in order of time. A thread that is already delivering also delivers this one.
+    /// Records an event, and delivers events in order of time. A thread that is already delivering also delivers this
+    /// one.
+    ///
+    /// After the load has ended, only events of an exchange are recorded. Such an exchange can outlive the load,
+    /// because other loads may wait for it.
     ///
     /// - Parameter time: when the event happened, if earlier. Default: now.
     func record(
@@ -154,7 +157,7 @@ extension Observation {
 // MARK: Attempts and exchanges
 
 extension Observation {
-    /// Begins an attempt. Returns false if one is already in progress, as for a retry link below another.
+    /// Begins an attempt. Returns false if one is already in progress, as with one retry link below a second one.
     func beginAttempt(_ request: HTTPRequest) -> Bool {
         let now = hub.now
         let isNew = state.withLock { state in
@@ -204,7 +207,7 @@ extension Observation {
         return Exchange(number: number, start: now)
     }
 
-    /// Call it when an exchange's response or error has arrived.
+    /// Call it when the response or the error of an exchange has arrived.
     func answerExchange() { state.withLock { $0.unanswered -= 1 } }
 }
 
@@ -230,8 +233,8 @@ extension HTTPEvent {
 }
 
 extension HTTPRequest {
-    /// The facts about this request for an exchange's event, for links that create spans themselves: the method, the
-    /// URL without secrets, the origin, the route, and how often the load was sent before.
+    /// The facts about this request for the event of an exchange, for links that create spans themselves: the method,
+    /// the URL without secrets, the origin, the route, and how often the load was sent before.
     public var exchangeEvent: HTTPEvent {
         var event = HTTPEvent(.exchangeStart, route: observation?.route ?? path.route)
         event.describe(self)
@@ -239,17 +242,19 @@ extension HTTPRequest {
         return event
     }
 
-    /// Records a custom link's event: `request.record(.shardChosen) { $0[.shard] = 3 }`. The closure sets the facts.
-    /// They must not be secret. If the load isn't observed, nothing happens, and the closure isn't called.
+    /// Records an event of a custom link: `request.record(.shardChosen) { $0[.shard] = 3 }`.
+    ///
+    /// The closure sets the facts. They must not be secret. If the load isn't observed, nothing happens, and the
+    /// closure isn't called.
     @inline(__always)
     public func record(_ name: HTTPEvent.Name, _ facts: (inout HTTPEvent) -> Void = { _ in }) {
         if let observation { observation.record(name, facts) }
     }
 }
 
-/// One sequence's loads. The first is the parent of the others.
+/// The loads of one sequence. The first is the parent of the others.
 final class LoadFamily: Sendable {
-    /// What each load is, for the events.
+    /// The kind of each load, for the events.
     let kind: String
     private let first = Atomic<Int>(0)
 

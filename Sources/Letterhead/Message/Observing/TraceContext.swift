@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 
-/// A request's place in a distributed trace (W3C Trace Context), and the trace's baggage (W3C Baggage).
+/// The position of a request in a distributed trace (W3C Trace Context), and the baggage of the trace (W3C Baggage).
 ///
 /// In a server, create the context from the headers of a request that you handle, and make it the current context of
 /// the requests that you send meanwhile:
@@ -13,10 +13,10 @@ public import LetterheadFoundation
 ///
 /// ``TraceContextPropagation`` sends the context.
 public struct TraceContext: Hashable, Sendable {
-    /// The context for the current task's requests. Default: nil.
+    /// The context for the requests of the current task. Default: nil.
     @TaskLocal public static var current: TraceContext?
 
-    /// The trace's identifier: 32 hexadecimal digits in lower case, not all zero.
+    /// The identifier of the trace: 32 hexadecimal digits in lower case, not all zero.
     public let traceID: String
     /// The identifier of the span that sends the request: 16 hexadecimal digits in lower case, not all zero.
     public let spanID: String
@@ -24,7 +24,7 @@ public struct TraceContext: Hashable, Sendable {
     public let isSampled: Bool
     /// The header `tracestate`. Its entries belong to the tracing systems. Default: nil.
     public let state: String?
-    /// The baggage's entries, unescaped. Every allowed origin receives them, so they must not be secret.
+    /// The entries of the baggage, unescaped. Every allowed origin receives them, so they must not be secret.
     public let baggage: [String: String]
 
     /// Creates a context from received headers.
@@ -77,7 +77,7 @@ public struct TraceContext: Hashable, Sendable {
 
     func with(spanID: UInt64) -> TraceContext { TraceContext(self, spanID: Self.hex(spanID)) }
 
-    /// Creates a new trace's context. Zeros are replaced, because identifiers must not be zero.
+    /// Creates the context of a new trace. Zeros are replaced, because identifiers must not be zero.
     static func new(_ random: () -> UInt64) -> TraceContext? {
         let (high, low) = (random(), random())
         return TraceContext(traceID: hex(high == 0 && low == 0 ? 1 : high) + hex(low), spanID: hex(max(random(), 1)))
@@ -124,15 +124,16 @@ extension TraceContext {
     }
 }
 
-/// Sends a request's trace in the headers `traceparent`, `tracestate` and `baggage` (W3C Trace Context, W3C Baggage).
+/// Sends the trace of a request in the headers `traceparent`, `tracestate` and `baggage` (W3C Trace Context, W3C
+/// Baggage).
 ///
 /// ```swift
 /// HTTPClient(environment: .production, tracing: TraceContextPropagation(allowedOrigins: [ownServer]))
 /// ```
 ///
-/// The trace is ``TraceContext/current``. If it is nil, each load begins a new trace. Each exchange, that is, an
-/// attempt or a redirect's hop, has its own span identifier. A request that already has a trace isn't changed, whether it
-/// was set by you or by a link: a `traceparent`, or the header of B3, Jaeger, AWS X-Ray or Datadog.
+/// The trace is ``TraceContext/current``. If it is nil, each load begins a new trace. Each attempt and each redirect
+/// has a new span identifier. A request that already has a trace isn't changed, whether you or a link has set it: a
+/// `traceparent`, or the header of B3, Jaeger, AWS X-Ray or Datadog.
 public struct TraceContextPropagation: Sendable {
     private static let traces: [HTTPHeaders.Name] = [
         "traceparent", "b3", "X-B3-TraceId", "uber-trace-id", "X-Amzn-Trace-Id", "x-datadog-trace-id",
@@ -142,10 +143,12 @@ public struct TraceContextPropagation: Sendable {
     private let random: @Sendable () -> UInt64
     let brokenRule: String?
 
+    /// Creates a propagation that sends the trace to some or to all origins.
+    ///
     /// - Parameters:
     ///   - allowedOrigins: the origins that receive the headers, with all replicas of a balanced origin. If one of the
     ///     URLs has no host, each load fails with `.invalidRequest`. Default: nil (every origin).
-    ///   - random: returns random numbers for the identifiers. Default: the system's random source.
+    ///   - random: returns random numbers for the identifiers. Default: the random source of the system.
     public init(
         allowedOrigins: [URL]? = nil, random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) }
     ) {
@@ -159,8 +162,8 @@ public struct TraceContextPropagation: Sendable {
 
     var context: TraceContext? { TraceContext.current ?? TraceContext.new(random) }
 
-    /// Adds one exchange's headers, and returns its context. Returns nil if it adds none: the origin must not receive
-    /// them, or the request already has a trace.
+    /// Adds the headers for one exchange, and returns its context. Returns nil if it adds none: the origin must not
+    /// receive them, or the request already has a trace.
     func inject(_ context: TraceContext?, into request: inout HTTPRequest) -> TraceContext? {
         guard let context, let origin = request.logicalOrigin ?? request.origin, origins?.contains(origin) ?? true,
             !Self.traces.contains(where: { request.headers.contains($0) })

@@ -25,7 +25,7 @@ public struct Redaction: Sendable, Hashable {
     /// Values that are redacted wherever they occur, percent-encoded or not.
     public private(set) var values: Set<Secret> = []
     private let bareParameters: Set<[UInt8]>
-    /// Whether names that contain a secret part are secret as well.
+    /// Whether a name that contains a secret word is secret as well.
     private let knowsParts: Bool
 
     /// The standard names: Authorization, Cookie, Set-Cookie, Proxy-Authorization and keys, and tokens, secrets,

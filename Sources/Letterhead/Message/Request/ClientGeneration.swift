@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Synchronization
 
-/// A client's identity, which its copies share. It is an object, so that no later client has the same identity.
+/// The identity of a client, which its copies share. It is an object, so that no later client has the same identity.
 final class ClientIdentity: Hashable, Sendable {
     fileprivate struct Held {
         var last = 0
@@ -9,7 +9,7 @@ final class ClientIdentity: Hashable, Sendable {
     }
 
     fileprivate let number = Atomic(0)
-    /// Ends the generation's pauses and streamed bodies.
+    /// The closures that end the pauses and streamed bodies of the generation.
     fileprivate let held = Mutex(Held())
 
     var generation: ClientGeneration { ClientGeneration(client: self, number: number.load(ordering: .acquiring)) }
@@ -19,7 +19,7 @@ final class ClientIdentity: Hashable, Sendable {
     func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 
     /// Ends the generation, and with it all pauses and streamed bodies. A reset calls it first, so that later code can
-    /// refuse the generation's requests.
+    /// refuse requests that began in this generation.
     func endGeneration() {
         let cancellers = held.withLock { held in
             number.wrappingAdd(1, ordering: .sequentiallyConsistent)
@@ -29,15 +29,15 @@ final class ClientIdentity: Hashable, Sendable {
     }
 }
 
-/// The time between two resets of a client. A reset ends everything from earlier generations, and nothing of it is
-/// stored.
+/// The time between two resets of a client. A reset ends everything from earlier generations, and nothing from them is
+/// stored afterwards.
 ///
 /// A link stores state in ``HTTPRequest/unlessReset(_:)``.
 public struct ClientGeneration: Hashable, Sendable {
     let client: ClientIdentity
     fileprivate let number: Int
 
-    /// A weak reference to the client's generation.
+    /// A weak reference to a generation of a client.
     struct Reference {
         private weak var client: ClientIdentity?
         private let number: Int
@@ -48,7 +48,7 @@ public struct ClientGeneration: Hashable, Sendable {
         var isCurrent: Bool { client.map { !ClientGeneration(client: $0, number: number).hasEnded } ?? false }
     }
 
-    /// Whether the client has been reset since.
+    /// Whether the client has been reset since the generation began.
     public var hasEnded: Bool { client.number.load(ordering: .acquiring) != number }
 
     /// Calls a closure when the generation ends, or at once if it has ended.
@@ -96,13 +96,13 @@ extension HTTPRequest {
     /// Whether the client was reset after the request began, or false without a client.
     var wasReset: Bool { context.generation?.hasEnded ?? false }
 
-    /// Whether resetting a part of the chain ends the request: its client was reset, or it has no client.
+    /// Whether the request ends when a part of its chain is reset: its client was reset, or it has no client.
     var endsAtReset: Bool { context.generation == nil || wasReset }
 
     /// Runs a closure that stores something for later requests, unless the client was reset since the request began.
     ///
-    /// Call it in a link, under the lock that protects the state. Then a reset removes what the closure has stored, or
-    /// the closure isn't called.
+    /// Call it in a link, under the lock that protects the stored state. Either the reset comes first and the closure
+    /// isn't called, or the reset removes what the closure has stored.
     ///
     /// - Returns: nil if the client was reset.
     public func unlessReset<Value>(_ store: () throws -> Value) rethrows -> Value? { wasReset ? nil : try store() }

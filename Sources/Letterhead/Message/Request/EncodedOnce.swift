@@ -2,8 +2,8 @@
 import LetterheadFoundation
 import Synchronization
 
-/// Encodes another body once: every attempt, redirect, signature and record uses the first bytes. Copies of the request
-/// share it, and it keeps the bytes as long as they live.
+/// A body that encodes the body inside it only once: every attempt, redirect, signature and record uses the first
+/// bytes. Copies of the request share it, and it keeps the bytes as long as they exist.
 ///
 /// It keeps nothing of a body that isn't in memory, or that can be sent only once.
 final class EncodedOnce: SteadyBody {
@@ -12,7 +12,7 @@ final class EncodedOnce: SteadyBody {
 
     init(_ base: any HTTPBody) { self.base = base }
 
-    /// Wraps a body for a request. A function of the existential, because a member would copy the body.
+    /// Wraps a body for a request. It takes an existential, because a member would copy the body.
     static func holding(_ body: any HTTPBody) -> any HTTPBody {
         guard let steady = body as? any SteadyBody else { return EncodedOnce(body) }
         return steady.mapBodies(holding) ?? body
@@ -55,10 +55,10 @@ extension EncodedOnce: CustomStringConvertible, CustomReflectable {
     var customMirror: Mirror { Mirror(describing: self) }
 }
 
-/// A body that is the same each time without a copy of its bytes: they are stored or streamed, or the bodies that it
-/// contains are encoded once.
+/// A body that produces the same bytes each time without keeping a copy of them: they are stored or streamed, or the
+/// bodies that it contains are encoded once.
 protocol SteadyBody: HTTPBody {
-    /// Returns the same body with other bodies inside. Default: nil (none of its bytes can change).
+    /// Returns the same body with changed bodies inside. Default: nil (none of its bytes can change).
     func mapBodies(_ change: (any HTTPBody) -> any HTTPBody) -> Self?
 }
 
@@ -67,7 +67,7 @@ extension SteadyBody {
 }
 
 extension HTTPRequest {
-    /// The body for a description. It leaves the encoder to the load.
+    /// The body for a description. Reading it doesn't decide which encoder the load uses.
     package var describedBody: any HTTPBody { EncodedOnce.described(body) }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// A request's method (RFC 9110, 9). Set it in a ``RequestTemplate``. ``Get``, ``Post`` and their neighbors have a
+/// The method of a request (RFC 9110, 9). Set it in a ``RequestTemplate``. ``Get``, ``Post`` and their neighbors have a
 /// fixed one.
 ///
 /// Any method is allowed: write `HTTPMethod("PURGE")`, or `"PURGE"` where a method is expected. Methods are
@@ -35,7 +35,7 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStr
 extension HTTPMethod {
     /// Reads a resource.
     public static let get = HTTPMethod("GET")
-    /// Reads a resource's headers only.
+    /// Reads only the headers of a resource.
     public static let head = HTTPMethod("HEAD")
     /// Lets the resource process the body.
     public static let post = HTTPMethod("POST")

@@ -6,15 +6,17 @@ enum OmittedHeadersOption: HTTPRequestOption {
 }
 
 extension RequestSettings {
-    /// The headers that the body, the client, the environment and the transport don't add to the request:
-    /// `[.contentType]`, `[.accept]`, `[.acceptEncoding]`, `[.host]`, or one of the client's or the environment's. For
-    /// one endpoint or all of a client's, use ``RequestTemplate/omittingHeader(_:)``. To replace a header, set it in
-    /// ``HTTPRequest/headers`` instead.
+    /// Headers that nothing but the request itself may add: not the body, the client, the environment or the transport.
+    /// Default: none.
     ///
-    /// A header that the request sets is sent even if it is omitted here, and so are cookies and credentials. In an
-    /// attempt link, the client's and the environment's headers belong to the request already. Omitting Content-Length
-    /// or Transfer-Encoding is `.invalidRequest`, because they frame the message. `URLSession` adds its own headers
-    /// nevertheless. Default: none.
+    /// List a default header such as `[.contentType]`, `[.accept]`, `[.acceptEncoding]` or `[.host]`, or a header of
+    /// the client or the environment. For one endpoint, or all of a client, use ``RequestTemplate/omittingHeader(_:)``.
+    /// To replace a header, set it in ``HTTPRequest/headers`` instead.
+    ///
+    /// - A header that the request sets is sent even if it is omitted here, and so are cookies and credentials.
+    /// - In an attempt link, the headers of the client and the environment already belong to the request.
+    /// - Omitting Content-Length or Transfer-Encoding is `.invalidRequest`, because they frame the message.
+    /// - `URLSession` adds its own headers nevertheless.
     public var omittedHeaders: Set<HTTPHeaders.Name> {
         get { self[option: OmittedHeadersOption.self] }
         set { self[option: OmittedHeadersOption.self] = newValue }
@@ -22,12 +24,12 @@ extension RequestSettings {
 }
 
 extension HTTPRequest {
-    /// Returns the headers to send: the request's and its body's, with at most one Content-Type.
+    /// Returns the headers to send: those of the request and of its body, with at most one Content-Type.
     ///
-    /// The boundary of a multipart body is always the body's. A request may set another multipart type and gets the
-    /// boundary added. Any other type would make a multipart body unreadable, so the body's type replaces it. An empty
-    /// body has no headers. The result contains neither Content-Length nor Transfer-Encoding: a transport derives them
-    /// from the length of ``framedBody()``.
+    /// The boundary of a multipart body always comes from the body. A request may set a different multipart type and
+    /// gets the boundary added. Any other type would make a multipart body unreadable, so the type of the body replaces
+    /// it. An empty body has no headers. The result contains neither Content-Length nor Transfer-Encoding: a transport
+    /// derives them from the length of ``framedBody()``.
     public func framedHeaders() -> HTTPHeaders {
         var merged = headers
         let omitted = omittedHeaders
@@ -51,11 +53,11 @@ extension HTTPRequest {
 
     /// Returns the bytes to send, beginning with the first byte, and enforces the length that the body declares.
     ///
-    /// Call it before you send anything, so that a body that can't be encoded fails early. The result's length is
+    /// Call it before you send anything, so that a body that can't be encoded fails early. The length of the result is
     /// exact, or nil if the number of bytes isn't known. Convert errors of the iteration with
     /// ``HTTPError/init(ofBody:request:mayHaveBeenSent:)``.
     ///
-    /// - Throws: the body's error, converted by ``HTTPError/init(ofBody:request:mayHaveBeenSent:)``: usually
+    /// - Throws: the error of the body, converted by ``HTTPError/init(ofBody:request:mayHaveBeenSent:)``: usually
     ///   `.invalidRequest` with this error as the underlying error.
     public func framedBody() throws(HTTPError) -> BodyChunks {
         guard !body.isEmpty else { return BodyChunks(Data()) }
@@ -88,8 +90,8 @@ extension HTTPError {
     /// Creates an error for a request body that failed to encode or to send.
     ///
     /// - Parameters:
-    ///   - error: the body's error. An ``HTTPError`` is kept, a `CancellationError` becomes `.cancelled`, and any other
-    ///     error becomes the underlying error of `.invalidRequest`.
+    ///   - error: the error that the body threw. An ``HTTPError`` is kept, a `CancellationError` becomes `.cancelled`,
+    ///     and any other error becomes the underlying error of `.invalidRequest`.
     ///   - request: the request.
     ///   - mayHaveBeenSent: whether some bytes of the request may have been sent. Default: false.
     public init(ofBody error: any Error, request: HTTPRequest, mayHaveBeenSent: Bool = false) {
@@ -104,12 +106,12 @@ extension HTTPError {
 }
 
 extension HTTPRequest {
-    /// Checks the request before anything is sent. Call it first if you write a transport, as the library's transports
-    /// do.
+    /// Checks the request before anything is sent. Call it first if you write a transport. The transports of the
+    /// library do so.
     ///
     /// - Throws: `.invalidRequest`. The message names the field and the rule, but never the value. The rules:
     ///   - The method and all header names are tokens. Header values contain no control characters. This includes the
-    ///     body's headers.
+    ///     headers of the body.
     ///   - Headers that frame the message aren't set, because the library writes them.
     ///   - There is at most one Content-Type and one Host, and Host is a valid host.
     ///   - Proxy-Authorization isn't set, because it belongs to a proxy and could reach the server.
@@ -119,7 +121,7 @@ extension HTTPRequest {
     ///   - The method isn't CONNECT, which belongs to proxies, and a HEAD or TRACE has no body.
     ///   - ``RequestSettings/timeout`` and ``RequestSettings/idleTimeout`` are greater than zero, and
     ///     ``RequestSettings/responseLimit`` isn't negative.
-    ///   - A page that is identified by a URL is requested at that URL's origin.
+    ///   - A page that is identified by a URL is requested at the origin of that URL.
     public func validate() throws(HTTPError) {
         if let rule = brokenRule { throw HTTPError(.invalidRequest, request: self, message: rule) }
     }
@@ -191,7 +193,7 @@ extension QueryParameters {
         for place in items.indices {
             if let refusal = items[place].refusal {
                 let name = items[place].name
-                // A template's expansion isn't one item.
+                // A template doesn't expand to a single item.
                 if name.isEmpty { return "the query cannot be written: \(refusal)" }
                 return "the query item \(Redaction.visible(name)) cannot be written: \(refusal)"
             }
@@ -205,7 +207,7 @@ extension QueryParameters {
 }
 
 extension HTTPHeaders {
-    /// The rule that a body's or a part's headers violate, or nil if all are well formed.
+    /// The rule that the headers of a body or a part violate, or nil if all are well formed.
     var brokenBodyRule: String? {
         if let rule = brokenRule() { return rule }
         guard let type = first(where: { $0.name == .contentType })?.value, MediaType(type) == nil else { return nil }

@@ -231,8 +231,9 @@ extension ServerEnvironment: CustomStringConvertible, CustomReflectable {
 extension HTTPRequest {
     /// The origin of the client environment, even if the request has a different environment.
     ///
-    /// Without `allowedOrigins`, ``Authenticate`` sends the client credentials only to this origin. It is nil in two
-    /// cases, and no credentials are sent then:
+    /// Without `allowedOrigins`, ``Authenticate`` sends the client credentials only to this origin. It is nil, and no
+    /// credentials are sent, in these cases:
+    /// - The client has no environment.
     /// - The request sets its environment to nil.
     /// - The request has its own environment, and a closure provides the client environment. The closure isn't called
     ///   then.

@@ -9,10 +9,11 @@ import Synchronization
 /// for try await chunk in response.body { … }             // piece by piece
 /// ```
 ///
-/// Read a buffered body any number of times. Iterate a streamed body once: a second iteration throws
-/// ``HTTPBodyError/alreadyRead``. Dropping a streamed body before its end ends the transfer and, over HTTP/1.1, closes
-/// the connection. If the reading task is cancelled, the read throws `CancellationError`. After a client's reset, it
-/// throws ``HTTPError/Code/cancelled``.
+/// Read a buffered body any number of times. A streamed body has these rules:
+/// - Iterate it once. A second iteration throws ``HTTPBodyError/alreadyRead``.
+/// - Dropping it before its end ends the transfer and, over HTTP/1.1, closes the connection.
+/// - If the reading task is cancelled, the read throws `CancellationError`.
+/// - After a reset of the client, the read throws ``HTTPError/Code/cancelled``.
 public struct HTTPResponseBody: AsyncSequence, Sendable {
     private enum Source: Sendable {
         case data(Data)
@@ -21,7 +22,7 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
     }
 
     private let source: Source
-    /// The response that the body belongs to, for the body's errors. Default: nil (not known).
+    /// The response that the body belongs to, to be included in errors. Default: nil (not known).
     var origin: Origin?
 
     private init(_ source: Source) { self.source = source }
@@ -47,7 +48,7 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
         source = .stream(OneTimeStream(length: length, pull: { try await pulls.next() }, cancel: ending))
     }
 
-    /// Returns a streamed body that calls `pull` in the reader's task. `cancel` also ends a pull in progress.
+    /// Returns a streamed body that calls `pull` in the task of the reader. `cancel` also ends a pull in progress.
     static func received(
         length: Int?, pull: @escaping @Sendable () async throws -> Data?, cancel: @escaping @Sendable () -> Void
     ) -> HTTPResponseBody {
@@ -72,9 +73,9 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
     /// - Parameter limit: the largest number of bytes of a streamed body. A body in memory is returned completely,
     ///   regardless of its size. Default: 64 MiB.
     /// - Throws: ``HTTPBodyError/tooLarge(limit:)`` if a streamed body exceeds the limit,
-    ///   ``HTTPBodyError/outOfMemory(after:)`` if there isn't enough memory for it, ``HTTPBodyError/alreadyRead`` on a
-    ///   streamed body's second iteration, `CancellationError` if the calling task was cancelled, and the connection's
-    ///   errors.
+    ///   ``HTTPBodyError/outOfMemory(after:)`` if there isn't enough memory for it, ``HTTPBodyError/alreadyRead`` if a
+    ///   streamed body was iterated before, `CancellationError` if the calling task was cancelled, and errors of the
+    ///   connection.
     public func data(upTo limit: Int = 64 << 20) async throws -> Data {
         if let buffered { return buffered }
         var bytes = GrowingBytes()
@@ -106,10 +107,11 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
         }
     }
 
-    /// Ends a body that nothing reads, and releases what links hold until its end, such as a slot. If the rest is small
-    /// and arrives within a second, the connection can be reused. Any other body is cancelled.
+    /// Reads the rest of a body that nothing else will read, or ends it, and releases what links hold until its end,
+    /// such as a slot.
     ///
-    /// Call it in a link before it awaits its next loader again.
+    /// Call it in a link before it awaits its next loader again. If the rest is small and arrives within a second, the
+    /// connection can be reused. Any other body is cancelled.
     public func discard() async {
         guard case .stream(let stream) = released().source else { return }
         guard let length, length <= 64 << 10 else { return stream.cancel() }
@@ -131,9 +133,9 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
     /// read.
     ///
     /// - Parameters:
-    ///   - length: the new body's number of bytes. Pass ``length`` if the closure doesn't change it. Default: nil (not
-    ///     known).
-    ///   - transform: returns the changed piece. Reading the body throws the closure's error.
+    ///   - length: the number of bytes in the new body. Pass ``length`` if the closure doesn't change it. Default: nil
+    ///     (not known).
+    ///   - transform: returns the changed piece. If it throws an error, reading the body throws that error.
     public func map(length: Int? = nil, _ transform: @escaping @Sendable (Data) throws -> Data) -> HTTPResponseBody {
         map(length: length, before: {}, transform)
     }
@@ -161,8 +163,8 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
         }
     }
 
-    /// Reads a body until a closure has seen enough of it, and returns the same body for a reader that has seen
-    /// nothing. An error of the body is thrown to that reader, after the pieces before it.
+    /// Reads a body until a closure has seen enough of it, and returns a body that begins with the same first byte. An
+    /// error while reading is thrown to the reader of the returned body, after the pieces before it.
     ///
     /// Use it in a validator that judges the beginning of a streamed response:
     ///
@@ -191,7 +193,7 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
         } catch {
             seen.append(.failure(error))
         }
-        // Each piece is released when it was read.
+        // Each piece is released when it has been read.
         let beginning = Mutex([_](seen.reversed()))
         return .received(
             length: length,
@@ -212,10 +214,10 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
 
     var isStreamed: Bool { if case .data = source { false } else { true } }
 
-    /// Returns the same body for code that inspects only the head. Reading the returned body, if it's streamed, throws
-    /// ``HTTPBodyError/withheld`` and consumes nothing. A body in memory is returned unchanged.
+    /// Returns the same body for code that may inspect only the head of the response. Reading the returned body, if
+    /// it's streamed, throws ``HTTPBodyError/withheld`` and consumes nothing. A body in memory is returned unchanged.
     ///
-    /// Use it in a link that passes a response to its caller's code before it returns the response.
+    /// Use it in a link that passes a response to code of the caller before it returns the response.
     public func withheld() -> HTTPResponseBody {
         if case .stream(let stream) = source { Self(.withheld(stream)) } else { self }
     }
@@ -239,7 +241,7 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
         private var data: Data?
         private let walk: OneTimeStream.Walk?
         private let isWithheld: Bool
-        /// The number of bytes returned since the reader's actor was last released.
+        /// The number of bytes returned since the actor of the reader was last released.
         private var unyielded = 0
 
         fileprivate init(data: Data? = nil, walk: OneTimeStream.Walk? = nil, isWithheld: Bool = false) {
@@ -249,7 +251,7 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
         /// Returns the next piece, or nil at the end.
         ///
         /// If pieces arrive faster than they are read, most calls return without suspending. After each 2 MiB, the call
-        /// therefore yields, so that other code can run on the caller's actor.
+        /// therefore yields, so that other code can run on the actor of the caller.
         public mutating func next() async throws -> Data? {
             let actor: (any Actor)? = #isolation
             if actor != nil, walk != nil, unyielded >= Self.yieldSize {
@@ -315,7 +317,7 @@ final class OneTimeStream: Sendable {
 
     deinit { cancel() }
 
-    /// Calls a closure when the body has ended, or at once if it has.
+    /// Calls a closure when the body has ended, or at once if it already has.
     func onEnd(_ observer: @escaping @Sendable (End) -> Void) {
         let end = state.withLock { state -> End? in
             if !state.isReported { state.observers.append(observer) }
@@ -410,7 +412,7 @@ final class OneTimeStream: Sendable {
     }
 }
 
-/// Runs the caller's closure in a task for each piece, because cancelling a task is the only way to end its pull.
+/// Runs the closure of the caller in a task for each piece, because cancelling a task is the only way to end its pull.
 final class PullsInTasks: Sendable {
     private typealias Pull = Task<Data?, any Error>
 
@@ -420,7 +422,7 @@ final class PullsInTasks: Sendable {
 
     init(_ pull: @escaping @Sendable () async throws -> Data?) { self.pull = pull }
 
-    /// - Parameter isolation: the reader's actor. The closure runs on it.
+    /// - Parameter isolation: the actor of the reader. The closure runs on it.
     func next(isolation: isolated (any Actor)? = #isolation) async throws -> Data? {
         let task = Pull {
             _ = isolation

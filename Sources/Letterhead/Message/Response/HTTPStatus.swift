@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-/// A response's status (RFC 9110, 15).
+/// The status of a response (RFC 9110, 15), such as 200 or 404.
 ///
-/// Any status code is allowed. The first digit of a code from 100 to 599 determines its class. Other codes have no
-/// class.
+/// Any number is allowed as a status code. The first digit of a code from 100 to 599 determines its class. Other codes
+/// have no class.
 public struct HTTPStatus: Hashable, Sendable, Comparable, ExpressibleByIntegerLiteral, CustomStringConvertible {
-    /// Three digits in a well-formed response.
+    /// The status code. It has three digits in a well-formed response.
     public let code: Int
 
-    /// Accepts any number, registered or not.
+    /// Creates a status from any number, registered or not.
     public init(_ code: Int) { self.code = code }
 
     public init(integerLiteral value: Int) { code = value }
@@ -33,10 +33,10 @@ public struct HTTPStatus: Hashable, Sendable, Comparable, ExpressibleByIntegerLi
 
 /// A set of statuses that count as success.
 ///
-/// Set it in a template's `acceptedStatuses`. Default: ``success``, and `304 Not Modified` if the request is
+/// Set it in the `acceptedStatuses` of a template. The default is ``success``, and `304 Not Modified` if the request is
 /// conditional (RFC 9110, 13). Combine sets with ``union(_:)``, or list statuses: `[200, 404]`.
 public struct HTTPStatusSet: Hashable, Sendable, ExpressibleByArrayLiteral {
-    /// Ascending and not adjacent, so that sets with the same statuses are equal.
+    /// The ranges of codes, ascending and not adjacent, so that sets with the same statuses are equal.
     public let ranges: [ClosedRange<Int>]
 
     /// Accepts all codes in a range: `HTTPStatusSet(200...299)`.

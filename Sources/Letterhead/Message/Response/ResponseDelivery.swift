@@ -3,18 +3,18 @@ public import LetterheadFoundation
 import Synchronization
 
 extension HTTPResponse {
-    /// How the client delivers a response's body.
+    /// How the client delivers the body of a response.
     public enum Delivery: Sendable, Hashable {
         /// The whole body in memory, limited by ``RequestSettings/responseLimit``.
         case buffered
         /// In pieces, as the reader requests them. The response is returned as soon as its head is complete. Iterate
         /// the body once.
         case streamed
-        /// To a file. The response's body is empty. See ``HTTPResponse/savedFile``.
+        /// To a file. The body of the response is empty. See ``HTTPResponse/savedFile``.
         ///
         /// The bytes are saved under a hidden name in the same folder. They replace the file when the body is complete
-        /// and the response is accepted. An existing file stays unchanged if a validator, a template's `finish`, or the
-        /// status refuses the response. If the status isn't accepted, the body is in memory.
+        /// and the response is accepted. An existing file stays unchanged if a validator, `finish` of a template, or
+        /// the status refuses the response. If the status isn't accepted, the body is in memory.
         ///
         /// Only a regular file is replaced, or a symbolic link to one or to nothing. Any other destination, and a
         /// folder that is missing or can't be written, is `.cannotSaveResponse` before anything is sent.
@@ -35,7 +35,7 @@ enum ResponseDeliveryOption: HTTPRequestOption {
     static let defaultOptionValue = HTTPResponse.Delivery.buffered
 }
 
-/// Whether a download only needs its destination's folder, and the response determines the name.
+/// Whether a download only needs the folder of its destination, and the response determines the name.
 enum FolderDownloadOption: HTTPRequestOption {
     static let defaultOptionValue = false
 }
@@ -53,21 +53,23 @@ enum ResponseLimitOption: HTTPRequestOption {
 }
 
 extension RequestSettings {
-    /// How the response's body is delivered. Default: in memory.
+    /// How the response body is delivered. Default: in memory.
     public var responseDelivery: HTTPResponse.Delivery {
         get { self[option: ResponseDeliveryOption.self] }
         set { self[option: ResponseDeliveryOption.self] = newValue }
     }
 
-    /// The largest number of bytes in the response's body, counted after decompression.
+    /// The largest number of bytes in the response body, counted after decompression.
     ///
-    /// Default: 64 MiB for a buffered response, 16 GiB for a download, and no limit for a streamed response. If a
-    /// download isn't saved because of its status, its body is in memory and may have at most 64 MiB, or this limit if
-    /// it is lower. A larger body is `.responseTooLarge` and closes its connection. A declared length is checked before
-    /// the body is read. A negative limit is `.invalidRequest`.
+    /// Default: 64 MiB for a buffered response, 16 GiB for a download, and no limit for a streamed response. A larger
+    /// body is `.responseTooLarge` and closes its connection. A declared length is checked before the body is read. A
+    /// negative limit is `.invalidRequest`.
     ///
-    /// The limit doesn't hide a status: a redirect is followed, and an unaccepted status is retried or is the error. Of
-    /// such bodies, no bytes above the limit are kept.
+    /// If a download isn't saved because of its status, its body is in memory. It may then have at most 64 MiB, or this
+    /// limit if it is lower.
+    ///
+    /// A body over the limit doesn't hide the status: a redirect is still followed, and an unaccepted status is still
+    /// retried or reported as the error. Of such a body, no bytes above the limit are kept.
     public var responseLimit: Int {
         get { self[option: ResponseLimitOption.self] ?? responseDelivery.standardLimit }
         set { self[option: ResponseLimitOption.self] = newValue }
@@ -76,14 +78,14 @@ extension RequestSettings {
 
 extension HTTPRequest {
     /// Whether a download with this status is saved: the status is accepted and isn't 304. A 304 means that the
-    /// client's representation is current (RFC 9110, 15.4.5).
+    /// representation that the client has is current (RFC 9110, 15.4.5).
     func saves(_ status: HTTPStatus) -> Bool { status != .notModified && accepts(status) }
 
     package var hasResponseLimit: Bool { options.contains(ResponseLimitOption.self) }
 
     /// The largest number of bytes of a response that may be in memory: of a buffered response, of one that isn't saved
-    /// because of its status, and of a stream with a slow reader. Only a buffered response's limit raises it above 64
-    /// MiB.
+    /// because of its status, and of a stream with a slow reader. Only the limit of a buffered response raises it above
+    /// 64 MiB.
     var bufferLimit: Int {
         responseDelivery == .buffered ? responseLimit : min(responseLimit, HTTPResponse.Delivery.buffered.standardLimit)
     }
@@ -104,7 +106,8 @@ extension HTTPResponse {
     /// ``RequestSettings/responseLimit`` limits the body. If the status isn't accepted, the body is in memory for the
     /// error, and not in the file. A 304 has no body and leaves the file unchanged.
     ///
-    /// - Throws: `.responseTooLarge`, `.cannotSaveResponse` if the file can't be written, and the body's errors.
+    /// - Throws: `.responseTooLarge`, `.cannotSaveResponse` if the file can't be written, and errors from reading the
+    ///   body.
     public func delivered(to request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         var response = self
         do {
@@ -142,8 +145,8 @@ extension HTTPResponse {
 }
 
 extension HTTPError {
-    /// Returns the response with a body that is too large, if such a body is usually discarded, so that its status
-    /// decides. Reading the body throws this error after the received bytes.
+    /// Returns a response with a body over the limit, if a body with its status is usually discarded. The status then
+    /// decides what happens. Reading the body throws this error after the received bytes.
     ///
     /// - Throws: this error if the status is accepted and isn't a redirect.
     func judgedByStatus() throws(HTTPError) -> HTTPResponse {

@@ -2,8 +2,8 @@
 public import LetterheadFoundation
 import Synchronization
 
-/// A complete download that hasn't replaced its file yet. Its bytes are in a hidden file in the same folder. Refusing
-/// or dropping the download removes that file.
+/// A complete download that hasn't replaced its destination yet. Its bytes are in a hidden file in the same folder.
+/// Refusing or dropping the download removes that file.
 final class ResponseDraft: Sendable {
     private enum State: Equatable {
         case pending, discarded
@@ -36,8 +36,8 @@ final class ResponseDraft: Sendable {
     /// Moves the hidden file to its destination, replacing an existing file, or to a new name in the same folder. A
     /// second call does nothing.
     ///
-    /// - Parameter name: the new name, which gets a number if it is taken. Default: nil (the destination's).
-    /// - Throws: the file system's error.
+    /// - Parameter name: the new name, which gets a number if it is taken. Default: nil (the name of the destination).
+    /// - Throws: the error of the file system.
     func put(as name: Filename? = nil) throws {
         let isNew = try state.withLock { state in
             if case .placed = state { return false }
@@ -99,9 +99,9 @@ private enum ResponseDraftValue: HTTPRequestOption {
 extension HTTPResponse {
     /// The file that a download was saved to, or nil for other responses.
     ///
-    /// Until the validators and the status accept the response, it is a hidden file next to the destination. Validators
-    /// may read it, for example to check its checksum. If the response is refused, the hidden file is removed and the
-    /// destination stays unchanged. Afterwards it is the destination.
+    /// After the download, it is the destination. Until the validators and the status accept the response, it is a
+    /// hidden file next to the destination. Validators may read it, for example to verify its checksum. If the response
+    /// is refused, the hidden file is removed and the destination stays unchanged.
     public var savedFile: URL? { draft?.url }
 
     /// The number of bytes that a download has saved, or nil for other responses.
@@ -110,11 +110,11 @@ extension HTTPResponse {
     /// Makes a file the saved body of a download, and empties ``body``. Call it in a link that writes the body to a
     /// file itself, with the destination in ``HTTPResponse/Delivery/file(_:)``.
     ///
-    /// The file must be in the destination's folder, because it is renamed when the response is accepted. It is removed
-    /// if the response is refused or dropped.
+    /// The file must be in the same folder as the destination, because it is renamed when the response is accepted. It
+    /// is removed if the response is refused or dropped.
     ///
     /// - Parameters:
-    ///   - file: the complete body, at any name except the destination's.
+    ///   - file: the complete body. Its name must differ from the destination.
     ///   - byteCount: its size.
     ///   - destination: where the file is after the download.
     ///   - onEnd: called once, when the file has been moved or removed. Default: does nothing.
@@ -130,7 +130,7 @@ extension HTTPResponse {
         set { self[option: ResponseDraftValue.self] = newValue }
     }
 
-    /// The body's number of bytes, in memory or in a file, or nil if it isn't known yet.
+    /// The number of bytes in the body, in memory or in a file, or nil if it isn't known yet.
     var contentCount: Int? { savedByteCount ?? body.length }
 }
 
@@ -156,7 +156,7 @@ struct ResponseFile {
     /// Writes the whole body, or removes the hidden file if that fails.
     func save(_ body: HTTPResponseBody) async throws -> ResponseDraft {
         var count = 0
-        // The file becomes the caller's, with the permissions of any new file.
+        // The file belongs to the caller in the end, so it has the permissions of any new file.
         let descriptor = try PrivateFile.open(draft.filePath, O_WRONLY | O_CREAT | O_EXCL, mode: 0o666)
         defer { close(descriptor) }
         do {

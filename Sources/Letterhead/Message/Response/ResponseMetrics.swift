@@ -2,22 +2,22 @@
 import Synchronization
 
 extension HTTPResponse {
-    /// A response's times, byte counts and connection. Times are measured from the request's start.
+    /// The times, byte counts and connection of a response. Times are measured from the start of the request.
     ///
     /// ```swift
     /// let response = try await client.sendWithResponse(GetUser(login: "ada")).1
     /// print(response.metrics.total, response.metrics.isReusedConnection)
     /// ```
     public struct Metrics: Sendable, Hashable, CustomStringConvertible {
-        /// The time until the name lookup's end. Zero for a reused connection.
+        /// The time until the end of the name lookup. Zero for a reused connection.
         public var nameLookup: Duration = .zero
         /// The time until the connection was established. Zero for a reused connection.
         public var connect: Duration = .zero
-        /// The time until the TLS handshake's end. Zero without TLS, and for a reused connection.
+        /// The time until the end of the TLS handshake. Zero without TLS, and for a reused connection.
         public var secureConnect: Duration = .zero
-        /// The time until the response's first byte. Zero if no response was received.
+        /// The time until the first byte of the response. Zero if no response was received.
         public var firstByte: Duration = .zero
-        /// The time until the response's last byte.
+        /// The time until the last byte of the response.
         public var total: Duration = .zero
         /// The number of sent bytes, head and body.
         public var bytesSent = 0
@@ -26,16 +26,18 @@ extension HTTPResponse {
         /// The version of HTTP, such as `HTTP/1.1` or `HTTP/2`, or nil if it isn't known.
         public var httpVersion: String?
         /// The remote address and port, such as `127.0.0.1:8080`, or nil if it isn't known. With a proxy, it is the
-        /// proxy's.
+        /// address of the proxy.
         public var remoteAddress: String?
         /// Whether the connection was established for an earlier request.
         public var isReusedConnection = false
-        /// Whether a third party may have truncated an https response's body without an error. Default: false.
+        /// Whether a third party may have truncated the body of an https response without an error. Default: false.
         ///
-        /// It is true if two conditions meet. First, the response has neither a length nor chunks, so the connection's
-        /// end ended its body. Second, the system's libcurl uses a TLS library that doesn't report whether the server
-        /// sent close_notify (RFC 8446, 6.1). OpenSSL, its derivatives and GnuTLS report it, and a missing close_notify
-        /// is then an error.
+        /// It is true if both conditions are met:
+        /// - The response has neither a length nor chunks, so the end of the connection ended its body.
+        /// - The libcurl on the system uses a TLS library that doesn't report whether the server sent close_notify (RFC
+        ///   8446, 6.1).
+        ///
+        /// OpenSSL, its derivatives and GnuTLS report it, and a missing close_notify is then an error.
         public var hasUnauthenticatedEnd = false
 
         public init() {}
@@ -58,8 +60,8 @@ extension HTTPResponse {
 }
 
 extension HTTPResponse {
-    /// The response's metrics. A streamed response has its totals after its body has ended. All values are zero if the
-    /// response wasn't received over the network.
+    /// The times, byte counts and connection of the response. A streamed response has its totals after its body has
+    /// ended. All values are zero if the response wasn't received over the network.
     ///
     /// A transport sets them, or calls ``provide(metrics:trailers:)`` for a streamed response.
     public var metrics: HTTPResponse.Metrics {
@@ -88,8 +90,8 @@ extension HTTPResponse {
     /// let hints = response.interimResponses.filter { $0.status == 103 }.compactMap { $0.headers["Link"] }
     /// ```
     ///
-    /// 103 Early Hints (RFC 8297) names what the response will probably refer to. The array is empty on Apple
-    /// platforms, and if the response wasn't received over the network.
+    /// In 103 Early Hints (RFC 8297), a server names the resources that the response will probably refer to. The array
+    /// is empty on Apple platforms, and if the response wasn't received over the network.
     public var interimResponses: [HTTPResponse] {
         get { self[option: InterimResponses.self] }
         set { self[option: InterimResponses.self] = newValue }
@@ -125,7 +127,7 @@ private enum InterimResponses: HTTPRequestOption {
     static let defaultOptionValue: [HTTPResponse] = []
 }
 
-/// Values that are complete only after the response's end.
+/// Values that are complete only after the end of the response.
 private struct LateValues: HTTPRequestOption {
     static let defaultOptionValue: LateValues? = nil
 
@@ -134,7 +136,7 @@ private struct LateValues: HTTPRequestOption {
     var facts: TransportFacts?
 }
 
-/// A response's properties that are known only after its end. It is a class, because the caller receives a streamed
+/// What a transport knows about a response only after its end. It is a class, because the caller receives a streamed
 /// response earlier.
 final class TransportFacts: Sendable {
     /// Facts for observers. A transport records them only for observed requests.
@@ -149,7 +151,7 @@ final class TransportFacts: Sendable {
         var tlsCipher: String?
         /// Whether the transport has closed the connection, as far as it knows.
         var isClosed = false
-        /// Whether the connection's end marks the body's end.
+        /// Whether the end of the connection marks the end of the body.
         var endsBody = false
     }
 

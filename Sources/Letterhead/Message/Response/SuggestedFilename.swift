@@ -4,13 +4,17 @@ import LetterheadFoundation
 extension HTTPResponse {
     /// The name that the server suggests for saving the body, or nil if it suggests none.
     ///
-    /// It comes from `Content-Disposition`: its `filename*`, or else its `filename` (RFC 6266, 4.3), also if the latter
-    /// is percent-encoded, consists of encoded words (RFC 2047), or is in numbered sections (RFC 2231). Without a
-    /// usable name there, or if several fields differ, it is the last component of the URL's path.
+    /// The name is safe to append to the URL of a folder. It has no separators and no control characters, no dots,
+    /// spaces or invisible characters at its ends, no hyphen at its start, and at most 255 bytes in UTF-8, with the
+    /// extension. The server chooses the extension, so don't open the file only because of its name.
     ///
-    /// The name is safe to append to a folder's URL. It has no separators and no control characters, no dots, spaces or
-    /// invisible characters at its ends, no hyphen at its start, and at most 255 bytes in UTF-8, with the extension.
-    /// The extension is the server's choice, so don't open the file only because of its name.
+    /// The name comes from the first of these that is usable:
+    /// 1. `filename*` in `Content-Disposition` (RFC 6266, 4.3)
+    /// 2. `filename` in `Content-Disposition`, also if it is percent-encoded or consists of encoded words (RFC 2047)
+    /// 3. numbered sections in `Content-Disposition` (RFC 2231)
+    /// 4. the last component of the URL path
+    ///
+    /// If there are several `Content-Disposition` fields that differ, only the URL path is used.
     public var suggestedFilename: String? { filename?.text() }
 
     var filename: Filename? {
@@ -30,9 +34,9 @@ extension HTTPResponse {
     }
 }
 
-/// A name from a server that can only name a visible file in one folder.
+/// A name that a server suggested. It can only refer to a visible file in one folder.
 struct Filename: Sendable {
-    /// The name if there is no suggestion.
+    /// The name to use if there is no suggestion.
     static let standard = Filename(stem: "download", suffix: "")
 
     private let stem: String
@@ -41,14 +45,14 @@ struct Filename: Sendable {
 
     private init(stem: String, suffix: String) { (self.stem, self.suffix) = (stem, suffix) }
 
-    /// Keeps the last path component's safe part. Returns nil if nothing is left.
+    /// Keeps the safe part of the last path component. Returns nil if nothing is left.
     init?(_ text: String) {
         // Scalars, because a combining mark would hide a separator.
         let components = text.unicodeScalars.split { $0 == "/" || $0 == "\\" }
         guard let last = components.last else { return nil }
         let rest = String(Self.trimmed(last.filter { !Redaction.isControl($0) }))
         guard !rest.isEmpty else { return nil }
-        // A program could take the name for an option.
+        // A program could treat a name with a leading hyphen as an option.
         let name = rest.begins(with: "-") ? "_" + rest : rest
         guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")), name.utf8[dot...].count <= 20 else {
             self.init(stem: name, suffix: "")
@@ -112,7 +116,7 @@ struct Filename: Sendable {
                 let encoding = TextEncoding.encoding(of: String(parts[1]))
             else { return nil }
             let isQuoted = ASCII.equalIgnoringCase(String(parts[2]), "Q")
-            // The escapes of Q are those of a URL, with another first character.
+            // The escapes of Q are the escapes of a URL, with a different first character.
             let escaped = [("%", "%25"), ("=", "%"), ("_", " ")].reduce(String(parts[3])) {
                 $0.replacingBytes(of: $1.0, with: $1.1)
             }

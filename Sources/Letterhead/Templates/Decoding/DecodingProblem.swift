@@ -36,7 +36,7 @@ struct DecodingProblem: CustomStringConvertible {
     private let type: Any.Type
     private let data: Data?
     private let decoder: JSONDecoder?
-    /// The response's request, for its redaction. Nil if unknown.
+    /// The request that the response belongs to, for its redaction. Nil if unknown.
     private let request: HTTPRequest?
 
     init(
@@ -56,7 +56,8 @@ struct DecodingProblem: CustomStringConvertible {
         "decoding \(type): \(place ?? HTTPError.summary(of: error))\(found ?? "")\(remedy ?? "")"
     }
 
-    /// The malformed or unknown value and the decoder's reason, unless the request or a name on the path is secret.
+    /// The malformed or unknown value, and the reason that the decoder reports. Nil if the request or a name on the
+    /// path is secret.
     private var found: String? {
         guard case DecodingError.dataCorrupted(let context) = error, request?.isSecret != true else { return nil }
         let redaction = request?.redaction ?? .standard
@@ -111,8 +112,8 @@ struct DecodingProblem: CustomStringConvertible {
 }
 
 extension JSONDecoder {
-    /// Foundation's error for an ISO 8601 date omits the member's name. Decoding again, with a closure that does the
-    /// same, finds it.
+    /// The error that Foundation throws for an ISO 8601 date omits the name of the member. Decoding again, with a
+    /// closure that decodes dates in the same way, finds it.
     fileprivate func located(_ error: any Error, type: Any.Type, in data: Data?) -> (any Error)? {
         guard case DecodingError.dataCorrupted(let context) = error, case .iso8601 = dateDecodingStrategy, let data,
             context.debugDescription.holds("ISO8601"), let type = type as? any Decodable.Type, !allowsJSON5,
@@ -133,7 +134,7 @@ extension JSONDecoder {
 }
 
 extension [String: JSONValue] {
-    /// Returns the member of a name, or else the first one that differs only by case, `_` and `-`.
+    /// Returns the member with a name, or otherwise the first one that differs only by case, `_` and `-`.
     fileprivate func member(_ name: String) -> (key: String, value: JSONValue)? {
         if let value = self[name] { return (name, value) }
         let bare = Redaction.bare(name.utf8)

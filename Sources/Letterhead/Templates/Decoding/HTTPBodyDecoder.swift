@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 
-/// Decodes values from the bytes of a response: `JSONDecoder`, `PropertyListDecoder`, or a custom decoder. Set date and
-/// key strategies on the decoder, and pass it to a client, or to one endpoint with ``RequestConfigurable/decoder(_:)``:
+/// Decodes values from the bytes of a response: `JSONDecoder`, `PropertyListDecoder`, or a custom decoder.
 ///
 /// ```swift
 /// let decoder = JSONDecoder()
@@ -10,13 +9,19 @@ public import LetterheadFoundation
 /// let client = HTTPClient(environment: .production, decoder: decoder)
 /// ```
 ///
-/// ``RequestTemplate/decode(_:)`` calls the decoder after the status check, never on the main actor. To support another
-/// format, implement ``decode(_:from:)``. To choose by the response's media type, use ``MediaTypeDecoder``. Law: a
-/// decoder keeps no state between calls.
+/// ## Use a decoder
+///
+/// Set date and key strategies on the decoder, and pass it to a client, or to one endpoint with
+/// ``RequestConfigurable/decoder(_:)``. ``RequestTemplate/decode(_:)`` calls it after the status check, never on the
+/// main actor. To choose a decoder by the media type of the response, use ``MediaTypeDecoder``.
 ///
 /// With a `JSONDecoder`, a member name with more than 30 consecutive combining characters is `.cannotDecodeResponse`,
 /// because comparing such names takes quadratic time. With `allowsJSON5`, so are these characters in any other text. A
 /// custom decoder receives all bodies.
+///
+/// ## Implement a decoder
+///
+/// To support a different format, implement ``decode(_:from:)``. Law: a decoder keeps no state between calls.
 public protocol HTTPBodyDecoder: Sendable {
     /// The supported media types, sent in `Accept` if the request doesn't set it. Default: none.
     var mediaTypes: [MediaType] { get }
@@ -35,8 +40,9 @@ extension HTTPBodyDecoder {
 }
 
 extension JSONDecoder: HTTPBodyDecoder {
-    /// `application/json` and `application/problem+json`. Set `allowsJSON5` only for servers that you trust, because a
-    /// malformed JSON5 text can crash the process.
+    /// `application/json` and `application/problem+json`.
+    ///
+    /// Set `allowsJSON5` only for servers that you trust, because a malformed JSON5 text can crash the process.
     public var mediaTypes: [MediaType] { [.json, .problemJSON] }
 }
 
@@ -53,7 +59,8 @@ extension HTTPRequest {
     /// Sets `Accept` (RFC 9110, 12.5.1) to the media types of the decoder that will read the response, unless the
     /// request or its client sets the header. A header of the environment or of the body replaces it.
     ///
-    /// - Parameter standard: the value for a request without its own decoder. Nil if that decoder has no media types.
+    /// - Parameter standard: the value for a request that sets no decoder. Nil if the client decoder has no media
+    ///   types.
     mutating func accept(orElse standard: String?) {
         if let types = decoder.map(\.accept) ?? standard { headers.append(fallback: .accept, types) }
     }
@@ -106,22 +113,25 @@ enum ResponseDecoderOption: HTTPRequestOption {
 }
 
 extension RequestSettings {
-    /// The response's decoder. Default: nil (the client's decoder, or a plain `JSONDecoder` without a client).
+    /// The decoder for the response. Default: nil (the decoder of the client, or a plain `JSONDecoder` without a
+    /// client).
     public var decoder: (any HTTPBodyDecoder)? {
         get { self[option: ResponseDecoderOption.self] }
         set { self[option: ResponseDecoderOption.self] = newValue }
     }
 }
 
-/// Chooses a decoder by the response's media type. Use it if the endpoints that you call respond in several formats,
-/// such as JSON and property lists.
+/// Chooses a decoder by the media type of the response. Use it if the endpoints that you call respond in several
+/// formats, such as JSON and property lists.
 ///
 /// ```swift
 /// let decoder = MediaTypeDecoder([(.json, JSONDecoder()), ("application/x-plist", PropertyListDecoder())])
 /// ```
 ///
-/// `Accept` lists the types in this order. A type that ends in `+json` is decoded as JSON if no decoder has that type.
-/// The first decoder decodes a response without a type. Any other type is an error that names the type.
+/// - `Accept` lists the types in this order.
+/// - A type that ends in `+json` is decoded as JSON if no decoder has that type.
+/// - The first decoder decodes a response without a type.
+/// - Any other type is an error that names the type.
 public struct MediaTypeDecoder: HTTPBodyDecoder {
     private let decoders: [(type: MediaType, decoder: any HTTPBodyDecoder)]
 

@@ -16,9 +16,10 @@ extension RequestSettings {
 }
 
 extension RequestConfigurable {
-    /// Decodes text in an encoding if the library doesn't support the response's charset, or if the response declares
-    /// none and isn't UTF-8: `Get<String>("page").unknownCharset(.isoLatin1)`. See
-    /// ``RequestSettings/unknownCharset``.
+    /// Sets the encoding for text in a charset that the library doesn't support:
+    /// `Get<String>("page").unknownCharset(.isoLatin1)`.
+    ///
+    /// It also applies if the response declares no charset and isn't UTF-8. See ``RequestSettings/unknownCharset``.
     public func unknownCharset(_ encoding: String.Encoding?) -> Configured {
         configured { $0.unknownCharset = encoding }
     }
@@ -78,8 +79,8 @@ enum ResponseDecoding {
         }
     }
 
-    /// Decodes the body as text in the response's charset. Without one, the text is UTF-8, or else in the encoding of
-    /// the setting. A JSON string of a JSON media type is decoded.
+    /// Decodes the body as text in the charset of the response. Without one, the text is UTF-8, or otherwise in the
+    /// encoding of ``RequestSettings/unknownCharset``. A JSON string of a JSON media type is decoded.
     private static func text(_ data: Data, of response: HTTPResponse) throws -> String {
         func error(_ rule: String) -> HTTPError {
             HTTPError(.cannotDecodeResponse, request: response.request, response: response, message: rule)
@@ -130,7 +131,7 @@ extension HTTPResponse {
 }
 
 extension HTTPError {
-    /// Decodes the response's body to a template's ``RequestTemplate/Failure`` type. Returns nil without a response,
+    /// Decodes the error body to the ``RequestTemplate/Failure`` type of a template. Returns nil without a response,
     /// and for a body that is empty or cannot be decoded.
     ///
     /// ```swift
@@ -140,14 +141,14 @@ extension HTTPError {
         decoded(Template.Failure.self)
     }
 
-    /// Decodes the response's body to a type. Returns nil without a response, and for a body that is empty or cannot be
+    /// Decodes the error body to a type. Returns nil without a response, and for a body that is empty or cannot be
     /// decoded.
     ///
     /// Use it for templates without a ``RequestTemplate/Failure`` type, such as ``Get``, and for plain requests.
     public func failure<Value: Decodable>(as type: Value.Type) -> Value? { decoded(type) }
 
-    /// The problem details in the response's body (RFC 9457). Nil if the media type isn't `application/problem+json`,
-    /// or if the JSON is malformed or nested more than 64 levels deep.
+    /// The problem details in the error body (RFC 9457). Nil if the media type isn't `application/problem+json`, or if
+    /// the JSON is malformed or nested more than 64 levels deep.
     ///
     /// Each access parses the body. For a status that isn't accepted, the body holds at most its first 1 MiB.
     public var problem: ProblemDetails? {
@@ -173,13 +174,13 @@ extension Optional: EmptyRepresentable {
     fileprivate static var empty: Any { Wrapped?.none as Any }
 }
 
-/// An API's description of an error, in the format of RFC 9457. Read it from ``HTTPError/problem``.
+/// The description of an error by an API, in the format of RFC 9457. Read it from ``HTTPError/problem``.
 public struct ProblemDetails: Sendable, Hashable {
     /// A URI that identifies the kind of problem. Default: `about:blank` (the status describes the problem).
     public var type: String
     /// A short summary, which is the same for every problem of this kind.
     public var title: String?
-    /// The status in the body. An intermediary may have changed the response's own status.
+    /// The status in the body. An intermediary may have changed the status of the response itself.
     public var status: Int?
     /// An explanation of this occurrence.
     public var detail: String?
@@ -190,7 +191,7 @@ public struct ProblemDetails: Sendable, Hashable {
 }
 
 extension ProblemDetails: Decodable {
-    /// A member counts as absent if its type differs from the RFC's.
+    /// Decodes the members. A member counts as absent if its type differs from the one in the RFC.
     public init(from decoder: any Decoder) throws {
         // Decoded as JSON values, so that no key strategy changes the names of extensions.
         self.init(members: try decoder.singleValueContainer().decode([String: JSONValue].self))
