@@ -39,7 +39,8 @@ package enum ASCII {
         return isASCII(text) ? lowercased(text) : ""
     }
 
-    /// Returns a comma-separated list's members (RFC 9110, 5.6.1) without empty ones. The list may span several fields.
+    /// Returns the members of a comma-separated list (RFC 9110, 5.6.1) without empty ones. The list may span several
+    /// fields.
     package static func members(of fields: [String]) -> [String] {
         fields.flatMap { $0.split(at: ",") }.map { trimmed($0) }.filter { !$0.isEmpty }
     }
@@ -70,7 +71,7 @@ package enum ASCII {
     /// Returns whether a string is a valid header field value (RFC 9110, 5.5): tabs are its only control characters.
     package static func isFieldValue(_ text: String) -> Bool { allBytes(of: text, standIn: fieldValues) }
 
-    /// Returns whether a table has a `.` for each of a string's bytes.
+    /// Returns whether a table has a `.` for each byte of a string.
     ///
     /// All bytes are inspected without a branch for each, which is faster: strings are short, and few are refused.
     @inline(__always)
@@ -99,7 +100,7 @@ package enum ASCII {
         xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
         """
 
-    // The same table for a header field's value.
+    // The same table for the value of a header field.
     private static let fieldValues: StaticString = """
         xxxxxxxxx.xxxxxxxxxxxxxxxxxxxxxx\
         ................................\

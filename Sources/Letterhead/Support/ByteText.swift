@@ -67,7 +67,7 @@ import LetterheadFoundation
         unsafe digits.reverse()
     }
 
-    /// Appends a string with each byte in the set as `%XX`, which appends at most three times the string's bytes.
+    /// Appends a string with each byte in the set as `%XX`. It appends at most three bytes for each byte of the string.
     @inline(__always)
     mutating func append(_ text: String, escaping set: EscapeSet) {
         unsafe count += PercentEncoding.write(text, set, to: take(3 * text.utf8.count))

@@ -2,16 +2,16 @@
 package import LetterheadFoundation
 
 extension String {
-    /// Calls a closure with the string's UTF-8 bytes. Unlike `withUTF8`, it doesn't need a variable. Only a string from
-    /// Objective-C is copied.
+    /// Calls a closure with the UTF-8 bytes of the string. Unlike `withUTF8`, it doesn't need a variable. Only a string
+    /// from Objective-C is copied.
     ///
-    /// The call is safe. Uses of the bytes are unsafe: they live until the closure returns.
+    /// The call is safe. Uses of the bytes are unsafe: the bytes exist only until the closure returns.
     @inline(__always) @safe
     package func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
         unsafe utf8.withContiguousStorageIfAvailable(body) ?? withCopiedBytes(body)
     }
 
-    /// Calls the closure for a string from Objective-C, which may have another encoding.
+    /// Calls the closure for a string from Objective-C, which may have a different encoding.
     @inline(never) @safe
     private func withCopiedBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
         var copy = self
@@ -19,8 +19,8 @@ extension String {
     }
 }
 
-// A peer's text is bytes. Operations on characters don't find a delimiter before a combining mark, regard canonically
-// equivalent strings as equal, and take quadratic time for many marks.
+// Text from a server or a file is treated as bytes. Operations on characters don't find a delimiter before a combining
+// mark, regard canonically equivalent strings as equal, and take quadratic time for many marks.
 extension StringProtocol where SubSequence == Substring {
     /// Splits the string at each occurrence of an ASCII character.
     package func split(at mark: Unicode.Scalar, omittingEmpty: Bool = true) -> [Substring] {
@@ -59,9 +59,9 @@ extension StringProtocol where SubSequence == Substring {
 }
 
 extension String {
-    /// Whether the string has at most 30 consecutive combining characters, as all text in use (UAX #15, "Stream-Safe
-    /// Text Format"). Swift compares strings and keys by canonical equivalence, which takes quadratic time in this
-    /// length.
+    /// Whether the string has at most 30 consecutive combining characters, as all text in use has (UAX #15,
+    /// "Stream-Safe Text Format"). Swift compares strings and keys by canonical equivalence, and the time for it grows
+    /// with the square of this number.
     package var isQuicklyCompared: Bool {
         // Each combining character has at least two bytes.
         guard utf8.count > 60 else { return true }
@@ -74,7 +74,7 @@ extension String {
 }
 
 extension String? {
-    /// The string's bytes, to compare strings or to use them as keys.
+    /// The bytes of the string, to compare strings or to use them as keys.
     package var bytes: [UInt8]? { map { Array($0.utf8) } }
 }
 
@@ -107,10 +107,10 @@ extension Data {
     }
 }
 
-// These use positions instead of iterators for speed: building a request parses its base URL. The caller's positions
-// must be in the buffer, and its memory outlives the call.
+// These use positions instead of iterators for speed: building a request parses its base URL. The positions that a
+// caller passes must be in the buffer, and its memory outlives the call.
 extension UnsafeBufferPointer<UInt8> {
-    /// Returns an ASCII character's first position in a range.
+    /// Returns the first position of an ASCII character in a range.
     func first(_ mark: Unicode.Scalar, from start: Int, to end: Int) -> Int? {
         guard start < end, let base = baseAddress,
             let place = unsafe memchr(base + start, Int32(mark.value), end - start)
@@ -118,7 +118,7 @@ extension UnsafeBufferPointer<UInt8> {
         return unsafe UnsafeRawPointer(place) - UnsafeRawPointer(base)
     }
 
-    /// Returns an ASCII character's last position in a range.
+    /// Returns the last position of an ASCII character in a range.
     func last(_ mark: Unicode.Scalar, from start: Int, to end: Int) -> Int? {
         var place = unsafe first(mark, from: start, to: end)
         while let found = place, let next = unsafe first(mark, from: found + 1, to: end) { place = next }
@@ -132,8 +132,8 @@ extension UnsafeBufferPointer<UInt8> {
 }
 
 extension Array {
-    /// Replaces all elements that fulfill a condition with one element, at the first match's position. Without a match,
-    /// appends the element. If the element is nil, only removes the matches.
+    /// Replaces all elements that fulfill a condition with one element, at the position of the first match. Without a
+    /// match, appends the element. If the element is nil, only removes the matches.
     mutating func replace(with element: Element?, where fits: (Element) -> Bool) {
         guard let place = firstIndex(where: fits) else { return element.map { append($0) } ?? () }
         // Usually only one element fits, and the others stay.
@@ -143,8 +143,8 @@ extension Array {
     }
 }
 
-/// Bytes in a number that another party determines. A failed allocation is reported, whereas `Data` and `Array` would
-/// end the process.
+/// A buffer of bytes whose number a server or a file determines. A failed allocation is reported, whereas `Data` and
+/// `Array` would end the process.
 ///
 /// It owns the memory, which has room for `capacity` bytes and begins with `count` initialized ones.
 @safe struct GrowingBytes: ~Copyable {

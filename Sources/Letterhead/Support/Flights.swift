@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: MIT
 import Synchronization
 
-/// Operations that tasks share by key. A task joins the operation in flight for a key or starts one, and waits for its
-/// value with a separate time limit and cancellation.
+/// Operations that tasks share by key, such as one token refresh for many requests.
 ///
-/// An operation runs in a task with its waiting tasks' highest priority. It is cancelled when the flights are reset,
-/// and, unless it is lasting, when the last waiting task leaves. The key is then free at once, and the value is
-/// discarded. An operation that stores its value must check in the same critical section whether it was cancelled.
+/// A task joins the operation in flight for a key, or starts one. It waits for the value with its own time limit and
+/// can be cancelled without affecting other tasks.
+///
+/// An operation runs in a separate task, with the highest priority of the tasks that wait for it. It is cancelled when
+/// the flights are reset, and, unless it is lasting, when the last waiting task leaves. The key is then free at once,
+/// and the value is discarded. An operation that stores its value must check in the same critical section whether it
+/// was cancelled.
 package final class Flights<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     package enum Outcome: Sendable {
         case value(Value)
         case cancelled
-        /// The waiting task's time limit passed.
+        /// The time limit of the waiting task passed.
         case late
         case reset
     }
 
-    /// One waiting task's place.
+    /// The entry of one waiting task.
     package struct Ticket: Sendable {
         fileprivate let key: Key
         fileprivate let flight: Int
@@ -28,7 +31,7 @@ package final class Flights<Key: Hashable & Sendable, Value: Sendable>: Sendable
     }
 
     private struct Flight {
-        /// Its first ticket's number.
+        /// The number of its first ticket.
         let number: Int
         let isLasting: Bool
         /// The operation until it is started, and its task afterwards.
@@ -63,21 +66,21 @@ package final class Flights<Key: Hashable & Sendable, Value: Sendable>: Sendable
             return Ticket(key: key, flight: lastNumber, number: lastNumber)
         }
 
-        /// Notes a waiting task's priority, and returns the operation's task if it has started.
+        /// Notes the priority of a waiting task, and returns the task of the operation if it has started.
         mutating func raise(_ ticket: Ticket, to priority: TaskPriority) -> Task<Void, Never>? {
             guard let index = index(of: ticket) else { return nil }
             flights.values[index].priority = max(flights.values[index].priority ?? priority, priority)
             return flights.values[index].task
         }
 
-        /// Returns the index of a ticket's flight, or nil if it has ended.
+        /// Returns the index of the flight of a ticket, or nil if the flight has ended.
         func index(of ticket: Ticket) -> Dictionary<Key, Flight>.Index? {
             flights.index(forKey: ticket.key).flatMap { flights.values[$0].number == ticket.flight ? $0 : nil }
         }
     }
 
-    /// A flight that was removed. It is released after the lock, because releasing a key's data may call a deallocator
-    /// that cancels a waiting task.
+    /// A flight that was removed. It is released after the lock, because releasing the data of a key may call a
+    /// deallocator that cancels a waiting task.
     private typealias Removed = (key: Key, value: Flight)
 
     private let state = Mutex(State())
@@ -114,8 +117,8 @@ package final class Flights<Key: Hashable & Sendable, Value: Sendable>: Sendable
         if let ticket { launch(ticket) }
     }
 
-    /// Starts a flight's operation, unless the flight was removed. A reset finds either the flight, and its operation
-    /// then never starts, or its task.
+    /// Starts the operation of a flight, unless the flight was removed. If a reset comes first, it removes the flight
+    /// and the operation never starts. If it comes later, it cancels the task.
     private func launch(_ first: Ticket) {
         let operation = state.withLock { state in
             state.index(of: first).flatMap { state.flights.values[$0].operation.take() }
@@ -131,7 +134,7 @@ package final class Flights<Key: Hashable & Sendable, Value: Sendable>: Sendable
         if let priority { Self.escalate(task, to: priority) }
     }
 
-    /// Creates a task that begins on its creator's thread, if the system can do that.
+    /// Creates a task that begins on the thread of its creator, if the system can do that.
     private static func task(_ operation: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
         if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
             Task.immediate { await operation() }
@@ -145,7 +148,7 @@ package final class Flights<Key: Hashable & Sendable, Value: Sendable>: Sendable
         task.escalatePriority(to: priority)
     }
 
-    /// Waits for the outcome, and raises the operation's priority to the caller's.
+    /// Waits for the outcome, and raises the priority of the operation to the priority of the caller.
     ///
     /// - Parameter limit: the longest time to wait. nil means no limit.
     package func outcome(for ticket: Ticket, within limit: Duration?, on clock: any Clock<Duration>) async -> Outcome {
@@ -161,8 +164,7 @@ package final class Flights<Key: Hashable & Sendable, Value: Sendable>: Sendable
         }
     }
 
-    /// Ends the waits for some keys with `.reset`, and cancels their operations without awaiting them. Default: all
-    /// keys.
+    /// Ends all waits for some keys with `.reset`, and cancels the operations without awaiting them. Default: all keys.
     package func reset(where isEnded: (Key) -> Bool = { _ in true }) {
         let ended = state.withLock { state in
             let ended = state.flights.filter { isEnded($0.key) }

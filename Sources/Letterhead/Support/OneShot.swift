@@ -3,7 +3,7 @@ import Synchronization
 
 /// A value that is set once. Any number of tasks can await it. Only the first call sets it.
 ///
-/// It doesn't observe cancellation: a task that must not wait forever has to ensure that the value is set.
+/// It doesn't observe cancellation. A task that must not wait forever has to ensure that the value is set.
 package final class OneShot<Value: Sendable>: Sendable {
     private enum State: Sendable {
         case open([CheckedContinuation<Value, Never>])
@@ -47,7 +47,8 @@ package final class OneShot<Value: Sendable>: Sendable {
         }
     }
 
-    /// Returns the value. The closures ensure that it is set after a time limit, and when the task is cancelled.
+    /// Returns the value. The closures must ensure that it is set when the time limit is exceeded and when the task is
+    /// cancelled.
     ///
     /// - Parameters:
     ///   - onTimeout: called when the limit is exceeded, unless the value is already set.

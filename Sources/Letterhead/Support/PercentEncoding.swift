@@ -49,7 +49,8 @@ package enum PercentEncoding {
         return String(decoding: decoded(Array(text.utf8)), as: UTF8.self)
     }
 
-    /// Returns a form's decoded names and values: `+` is a space. An item without `=` has an empty value.
+    /// Returns the decoded names and values of a form. A `+` is decoded as a space. An item without `=` has an empty
+    /// value.
     package static func formItems(of text: String) -> [(name: String, value: String)] {
         func decode(_ part: Substring) -> String {
             String(decoding: decoded(part.utf8.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }), as: UTF8.self)

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: MIT
 package import LetterheadFoundation
 
-/// The files that the library writes beside a user's file: drafts, parts, records, locks, cookies, tokens and cached
-/// responses. Other users may create files in the same folder, such as `/tmp`.
+/// The files that the library writes beside a file of the user: drafts, parts, records, locks, cookies, tokens and
+/// cached responses. Other users may create files in the same folder, such as `/tmp`.
 ///
 /// The system reads paths, and writes a `stat`, only until its functions return.
 package struct PrivateFile {
     package enum Failure: LocalizedError {
-        /// The system's error number.
+        /// The error number from the system.
         case unwritable(Int32), unreadable(Int32)
         case tooLarge
         /// The file belongs to a user who is neither the current user nor root.
         case foreign
         /// Other users can write the file.
         case shared
-        /// What the path leads to instead of a regular file with one name.
+        /// The kind of file that the path leads to, which isn't a regular file with one name.
         case kind(String)
 
         package var rule: String {
-            // A known number's text is a constant.
+            // The text for a known number is a constant.
             switch self {
             case .unwritable(let code): unsafe "cannot be written: \(String(cString: strerror(code)))"
             case .unreadable(let code): unsafe "cannot be read: \(String(cString: strerror(code)))"
@@ -65,8 +65,8 @@ package struct PrivateFile {
 }
 
 extension URL {
-    /// Returns the URL of a hidden file in the same folder. Its name doesn't contain this file's name, which can
-    /// already be as long as a file system allows.
+    /// Returns the URL of a hidden file in the same folder. The hidden name doesn't contain the name of this file,
+    /// which can already be as long as a file system allows.
     func hiddenNeighbor(_ mark: String) -> URL {
         deletingLastPathComponent().appendingPathComponent(".letterhead-\(mark)")
     }
@@ -77,8 +77,8 @@ extension URL {
 }
 
 extension PrivateFile {
-    /// Opens one of the library's files. It doesn't follow links or wait for pipes. An existing file must be a regular
-    /// file that belongs to this user. To write it, it must have no other name, because someone else could have put it
+    /// Opens a file of the library. It doesn't follow links or wait for pipes. An existing file must be a regular file
+    /// that belongs to this user. To write it, it must have no other name, because a different user could have put it
     /// there.
     ///
     /// - Parameter flags: `O_CREAT` creates a missing file. With `O_EXCL`, the file must be missing. `O_TRUNC` would
@@ -101,7 +101,7 @@ extension PrivateFile {
             if descriptor < 0, errno == ENOENT, flags & O_CREAT != 0 { continue }
             guard descriptor >= 0 else { throw isWritten ? .unwritable(errno) : .unreadable(errno) }
             do throws(Failure) {
-                // The name could refer to another file by now.
+                // The name could refer to a different file by now.
                 guard unsafe fstat(descriptor, &facts) == 0 else { throw .unreadable(errno) }
                 try check(facts, isWritten: isWritten)
                 if facts.st_nlink > 0 || !isWritten { return descriptor }
@@ -115,7 +115,7 @@ extension PrivateFile {
     }
 
     /// Locks a file, and creates it if it is missing. Returns its descriptor, which holds the lock until `unlock(_:)`
-    /// or the process's end. Returns nil if another descriptor has the lock.
+    /// or the end of the process. Returns nil if a different descriptor has the lock.
     package static func lock(_ url: URL) throws(Failure) -> Int32? {
         let descriptor = try open(url.filePath, O_RDWR | O_CREAT)
         var code: Int32
@@ -135,7 +135,7 @@ extension PrivateFile {
         _ = close(descriptor)
     }
 
-    /// Removes a file, if there is one and a file could be written in its place.
+    /// Removes a file if it exists. It fails if the path leads to something that must not be replaced.
     package static func remove(_ url: URL) throws(Failure) {
         try checkPlace(url)
         guard unsafe unlink(url.filePath) == 0 || errno == ENOENT else { throw .unwritable(errno) }
@@ -147,7 +147,7 @@ extension PrivateFile {
         guard facts.st_nlink <= 1 || !isWritten else { throw .kind("one of several names of a file") }
     }
 
-    /// What a file is that is neither read nor replaced, or nil for a regular file.
+    /// What kind of file it is if it must be neither read nor replaced. Nil for a regular file.
     static func kind(of facts: stat) -> String? {
         switch facts.st_mode & S_IFMT {
         case S_IFREG: nil
@@ -159,23 +159,23 @@ extension PrivateFile {
         }
     }
 
-    /// Throws an error unless a file can take the place that a URL names: only a regular file is replaced. A symbolic
-    /// link to one, or to nothing, is itself replaced.
+    /// Throws an error unless a file can be written to a URL. Only a regular file is replaced. A symbolic link to one,
+    /// or to nothing, is itself replaced.
     package static func checkPlace(_ url: URL) throws(Failure) {
         guard url.isFileURL else { throw .kind("not the URL of a file") }
         var facts = stat()
         if unsafe stat(url.filePath, &facts) == 0, let kind = kind(of: facts) { throw .kind(kind) }
     }
 
-    /// Throws an error unless files can be created in a URL's folder.
+    /// Throws an error unless files can be created in the folder of a URL.
     static func checkFolder(of url: URL) throws(Failure) {
         let folder = url.deletingLastPathComponent().filePath
         guard unsafe access(folder, W_OK | X_OK) == 0 else { throw .unwritable(errno) }
     }
 
-    /// Returns a file's bytes if only its owner can write it, or nil if the file is missing.
+    /// Returns the bytes of a file if only its owner can write it, or nil if the file is missing.
     ///
-    /// A user who can write the file can replace its secrets: the program would then act for another user, or send
+    /// A user who can write the file can replace its secrets: the program would then act for a different user, or send
     /// tokens to a session that this user observes.
     ///
     /// - Parameter longest: the largest number of bytes.

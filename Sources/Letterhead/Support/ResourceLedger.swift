@@ -3,17 +3,19 @@ import Synchronization
 
 /// Registers resources with a leak check: tasks, streamed bodies, slots, hidden files and transports.
 ///
-/// Until the process's first check, a resource costs one atomic read.
+/// Until the first check in the process, a resource costs one atomic read.
 package enum ResourceLedger {
     private static let hasRegister = Atomic(false)
     private static let hook = Mutex<Hook?>(nil)
 
-    // A function that stood in the mutex by itself would be wrapped again by each read.
+    // A closure that is in the mutex by itself would be wrapped again by each read.
     private struct Hook { let register: @Sendable (_ resource: () -> String) -> (@Sendable () -> Void)? }
 
-    /// Sets the function that registers the process's later resources with the check that runs in the calling task. It
-    /// returns what ends the registration, or nil without a check. Its argument describes the resource and its owner,
-    /// without secrets.
+    /// Sets the function that registers later resources of the process with the leak check that runs in the calling
+    /// task.
+    ///
+    /// The function returns a closure that ends the registration, or nil if no check is running. Its argument describes
+    /// the resource and its owner, without secrets.
     package static func use(_ new: @escaping @Sendable (_ resource: () -> String) -> (@Sendable () -> Void)?) {
         hook.withLock { $0 = Hook(register: new) }
         hasRegister.store(true, ordering: .releasing)
@@ -25,7 +27,7 @@ package enum ResourceLedger {
     }
 }
 
-/// One resource's registration. It ends with ``release()``, or when the last reference is dropped.
+/// The registration of one resource. It ends with ``release()``, or when the last reference is dropped.
 final class ResourceLease: Sendable {
     private let end: @Sendable () -> Void
 

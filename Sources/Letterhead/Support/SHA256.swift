@@ -38,9 +38,10 @@ package struct SHA256Hasher: ~Copyable {
 }
 
 #if !canImport(CryptoKit)
-    /// FIPS 180-4, 6.2, over whole blocks of 64 bytes: by libcrypto, which libcurl usually loads, or else in Swift.
+    /// FIPS 180-4, 6.2, over whole blocks of 64 bytes. It is computed by libcrypto, which libcurl usually loads, or
+    /// otherwise in Swift.
     @safe struct PlainSHA256 {
-        /// Has the layout of libcrypto's public `SHA256_CTX`, in which the state comes first.
+        /// Has the layout of the public `SHA256_CTX` in libcrypto, in which the state comes first.
         private var context = Self.start
         private let library: Absorb?
         /// The incomplete last block.

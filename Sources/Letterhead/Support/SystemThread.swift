@@ -12,7 +12,7 @@ package enum SystemThread {
     ///
     /// - Parameter name: shown by debuggers, at most 15 bytes.
     package static func start(_ name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
-        // The thread takes the reference over, unless it isn't started.
+        // If the thread starts, it owns the reference.
         let work = unsafe Unmanaged.passRetained(Work(name: name, body: body))
         #if canImport(Darwin)
             var thread: pthread_t?

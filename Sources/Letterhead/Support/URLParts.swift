@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// A URI reference's parts as strings, byte for byte as ``URLRanges`` finds them.
+/// The parts of a URI reference as strings, byte for byte as ``URLRanges`` finds them.
 package struct URLParts: Sendable {
     package var scheme: String?
     package var authority: String?
@@ -7,8 +7,8 @@ package struct URLParts: Sendable {
     package var query: String?
     package var fragment: String?
 
-    // The pointer is to this value, which has its defaults already, and ``URLRanges`` are within the string's bytes.
-    // Both live until the closures return. A closure that changes the value itself would cost a fifth more.
+    // The pointer is to this value, which has its defaults already, and ``URLRanges`` are positions in the bytes of the
+    // string. Both exist until the closures return. A closure that changes the value itself would cost a fifth more.
     package init(_ text: String) {
         unsafe withUnsafeMutablePointer(to: &self) { parts in
             text.withBytes { bytes in
@@ -44,7 +44,8 @@ package struct URLParts: Sendable {
 extension URLParts {
     /// Resolves a reference relative to this URL (RFC 3986, 5.2.2), byte for byte.
     ///
-    /// The result has the reference's fragment, or else this URL's (RFC 9110, 10.2.2).
+    /// The result has the fragment of the reference, or the fragment of this URL if the reference has none (RFC 9110,
+    /// 10.2.2).
     package func resolving(_ reference: URLParts) -> URLParts {
         var target = reference
         target.fragment = reference.fragment ?? fragment
@@ -109,10 +110,10 @@ extension URLParts {
     }
 }
 
-/// The byte ranges of a URI reference's parts, as in RFC 3986, appendix B. Nothing is decoded, repaired or normalized.
-/// A combining mark cannot hide a separator.
+/// The byte ranges of the parts of a URI reference, as in RFC 3986, appendix B. Nothing is decoded, repaired or
+/// normalized. A combining mark cannot hide a separator.
 ///
-/// Only places below the number of bytes are read.
+/// Only positions below the number of bytes are read.
 struct URLRanges {
     private(set) var scheme: Range<Int>?
     private(set) var authority: Range<Int>?
@@ -166,7 +167,7 @@ struct URLRanges {
     private static func isLetter(_ byte: UInt8) -> Bool { (97...122).contains(byte | 0x20) }
 }
 
-/// The byte ranges of an authority's parts (RFC 3986, 3.2). Only places in the authority are read.
+/// The byte ranges of the parts of an authority (RFC 3986, 3.2). Only positions in the authority are read.
 struct AuthorityRanges {
     /// The part before the last `@`: user and password.
     private(set) var userInfo: Range<Int>?

@@ -36,7 +36,7 @@ public struct AnyTemplate<Response: Sendable>: RequestTemplate {
     public var headers: HTTPHeaders { base.headers }
     public var parameters: RequestParameters {
         var parameters = base.parameters
-        // The builder cannot see the page's position, because this type isn't a paginated template.
+        // The builder cannot see the position of the page, because this type isn't a paginated template.
         if (base as? any PaginatedTemplate)?.position == .unknown { parameters.conflict = PagePosition.unknownRule }
         return parameters
     }
@@ -61,7 +61,7 @@ public struct AnyTemplate<Response: Sendable>: RequestTemplate {
     }
 }
 
-/// Stands for a body that isn't an ``HTTPBody``, and fails when it is encoded.
+/// A body for a template whose body isn't an ``HTTPBody``. It fails when it is encoded.
 private struct RefusedBody: HTTPBody {
     let type: String
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// Identifies a page in its sequence. The requests for the pages differ by it.
+/// The position of a page in its sequence, by which the requests for the pages differ.
 ///
 /// To store a position, see ``PageCheckpoint``.
 public enum PagePosition: Sendable, Hashable, Codable {
@@ -11,11 +11,13 @@ public enum PagePosition: Sendable, Hashable, Codable {
     case offset(Int)
     /// The page that this opaque value identifies.
     case cursor(JSONValue)
-    /// The page at this absolute, percent-encoded URL: the server's link, resolved against the URL of the page that
-    /// contains it. The page is requested only at the URL's origin. If the request's environment or base URL has
-    /// another origin, sending fails with `.invalidRequest` before anything is sent.
+    /// The page at this absolute, percent-encoded URL: the link that the server sent, resolved against the URL of the
+    /// page that contains it.
+    ///
+    /// The page is requested only at the origin of the URL. If the environment or the base URL of the request has a
+    /// different origin, sending fails with `.invalidRequest` before anything is sent.
     case url(String)
-    /// A page that only the previous page's response can identify. It cannot be requested.
+    /// A page that only the response of the previous page can identify. It cannot be requested.
     case unknown
 }
 
@@ -36,16 +38,16 @@ extension PagePosition: CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(describing: self, as: .enum) }
 }
 
-/// The number and the position of a page. Store it to continue an iteration later, even in another process.
+/// The number and the position of a page. Store it to continue an iteration later, even in a different process.
 ///
 /// ```swift
 /// let saved = try JSONEncoder().encode(page.checkpoint)
 /// client.pages(of: walk, from: try JSONDecoder().decode(PageCheckpoint.self, from: saved))
 /// ```
 public struct PageCheckpoint: Sendable, Hashable, Codable {
-    /// The page's number, counted as in ``Page/number``.
+    /// The number of the page, counted as in ``Page/number``.
     public var page: Int
-    /// Identifies the page for the server.
+    /// The position that identifies the page for the server.
     public var position: PagePosition
 
     public init(page: Int, position: PagePosition) {

@@ -30,23 +30,23 @@ public protocol PaginatedTemplate: RequestTemplate {
     /// The position of the page. Default: its number.
     var position: PagePosition { get }
 
-    /// Returns the template for the next page without this page's response.
+    /// Returns the template for the next page, without looking at the response of this page.
     ///
-    /// If only this page's response can identify the next page, sending the returned template fails with
-    /// `.invalidRequest`. Use ``requestForNextPage(after:)`` instead.
+    /// If only that response can identify the next page, sending the returned template fails with `.invalidRequest`.
+    /// Use ``requestForNextPage(after:)`` instead.
     func requestForNextPage() -> Self
 
-    /// Returns the continuation after a page has arrived: whether another page follows, and its template. Default: the
-    /// sequence continues with ``requestForNextPage()``, and ends at the first empty page.
+    /// Returns the continuation after a page has arrived: whether the sequence continues, and with which template.
+    /// Default: it continues with ``requestForNextPage()``, and ends at the first empty page.
     ///
     /// - Throws: an error if the page doesn't identify the next page, although it must. The default throws
-    ///   `.invalidRequest` if the page's items cannot be counted.
+    ///   `.invalidRequest` if the items of the page cannot be counted.
     func requestForNextPage(after arrival: Page<Response>) async throws -> PageContinuation<Self>
 
-    /// Returns the template for the page at a checkpoint. Default: calls ``requestForNextPage()`` up to the
-    /// checkpoint's number, at most 100,000 times.
+    /// Returns the template for the page at a checkpoint. Default: calls ``requestForNextPage()`` until the page has
+    /// the number of the checkpoint, at most 100,000 times.
     ///
-    /// If the returned template has another number, the sequence fails with `.invalidRequest`.
+    /// If the number of the returned template differs from the checkpoint, the sequence fails with `.invalidRequest`.
     func resumed(from checkpoint: PageCheckpoint) -> Self
 }
 
@@ -74,7 +74,7 @@ public struct Page<Value: Sendable>: Sendable {
     public let itemCount: Int?
     /// The response that the value was decoded from.
     public let response: HTTPResponse
-    /// By default, the first page has the number 1.
+    /// The number of the page. By default, the first page has the number 1.
     public let number: Int
     /// The checkpoint of the next page. Nil after the last page, and in a page passed to `requestForNextPage(after:)`.
     /// It isn't nil if only a limit of ``PageSettings`` ends the sequence.
@@ -97,7 +97,7 @@ public struct Page<Value: Sendable>: Sendable {
 }
 
 extension Page {
-    /// Returns a page sequence's error, with the page's response.
+    /// Returns an error of a page sequence, with the response of this page.
     func error(_ code: HTTPError.Code, _ message: String) -> HTTPError {
         HTTPError(code, request: response.request, response: response, message: message)
     }
@@ -118,7 +118,7 @@ public enum PageContinuation<Next: Sendable>: Sendable {
     /// The page is returned, and the next one has this template or position.
     case next(Next)
 
-    /// Transforms the next page's template or position.
+    /// Transforms the template or the position of the next page.
     public func map<Other: Sendable>(_ transform: (Next) -> Other) -> PageContinuation<Other> {
         switch self {
         case .ended: .ended

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 
-/// A template that wraps another template and changes some of its members. Modifiers, such as `.header(_:_:)`, create
-/// the decorators of this library.
-///
-/// Write a decorator for a change to single endpoints: `GetUser(login: "ada").traced()`. Use a ``LoaderLink`` to change
-/// every request of a client, and a ``RequestBuilder`` to build requests in another way. A decorator is a generic type
-/// with a ``base``, and declares only the members that it changes:
+/// A template that wraps a different template and changes some of its members.
 ///
 /// ```swift
 /// struct Traced<Base: RequestTemplate>: RequestDecorator {
@@ -19,13 +14,18 @@ public import LetterheadFoundation
 /// }
 /// ```
 ///
-/// `DecoratorLaws` of LetterheadTesting checks these laws:
+/// Write a decorator for a change to single endpoints: `Traced(base: GetUser(login: "ada"))`. It is a generic type with
+/// a ``base``, and declares only the members that it changes. Decorators nest in any order. To keep a paginated
+/// template paginated, see ``PaginatedDecorator``.
 ///
-/// - Each member that the decorator doesn't change has the base's value.
-/// - Each member that it changes is derived from the base's member.
+/// - For most changes, modifiers such as `.header(_:_:)` are enough. They create the decorators of this library.
+/// - To change every request of a client, write a ``LoaderLink``.
+/// - To build requests in a different way, write a ``RequestBuilder``.
+///
+/// Laws, which `DecoratorLaws` of LetterheadTesting checks:
+/// - Each member that the decorator doesn't change has the same value as in the base.
+/// - Each member that it changes is derived from the same member of the base.
 /// - It does not change the base.
-///
-/// Decorators nest in any order. To keep a paginated template paginated, see ``PaginatedDecorator``.
 public protocol RequestDecorator<Base>: RequestTemplate {
     /// The type of the wrapped template, usually a generic parameter.
     associatedtype Base: RequestTemplate
@@ -60,11 +60,11 @@ extension RequestDecorator where Response == Base.Response {
 }
 
 extension HTTPRequest {
-    /// The template that the request was built from, with its decorators. Nil for a request without one. It is never
-    /// sent.
+    /// The template that the request was built from, with its decorators. Nil for a request without a template. It is
+    /// never sent.
     ///
     /// Use it to recognize an endpoint in loaders, observers and tests. See ``template(as:)``. The requests of a
-    /// redirect and of a retry carry the first request's template.
+    /// redirect and of a retry carry the template of the first request.
     public var template: (any RequestTemplate)? { context.template as? any RequestTemplate }
 
     /// Returns the template that the request was built from if it has this type, and nil otherwise.
@@ -97,14 +97,14 @@ extension RequestTemplate {
     }
 }
 
-/// A template that hides another template's type without being its decorator.
+/// A template that hides the type of a different template without being its decorator.
 protocol ErasingTemplate: RequestTemplate {
     var erased: any RequestTemplate { get }
 }
 
 extension AnyTemplate: ErasingTemplate {}
 
-/// Returns the name of a template's type without its decorators.
+/// Returns the name of a template type without its decorators.
 func rootName<Template: RequestTemplate>(of type: Template.Type) -> String {
     func base<Decorator: RequestDecorator>(_ decorator: Decorator.Type) -> String { rootName(of: Decorator.Base.self) }
     if let decorator = type as? any RequestDecorator.Type { return base(decorator) }

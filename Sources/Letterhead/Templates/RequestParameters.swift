@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-/// Named values, sent as the query of a GET or HEAD, and as a JSON object in the body of any other method. Use them for
-/// an API that takes the same arguments with several methods, or for a short JSON object without a type.
+/// Named values, sent as the query of a GET or HEAD, and as a JSON object in the body of any other method.
+///
+/// Use them for an API that takes the same arguments with several methods, or for a short JSON object without a type.
 ///
 /// ```swift
 /// var parameters: RequestParameters { ["name": name, "tags": ["a", "b"], "note": note] }  // nil is left out
@@ -19,8 +20,8 @@ public struct RequestParameters: Sendable, ExpressibleByDictionaryLiteral {
         for (name, value) in elements { self[name] = value }
     }
 
-    /// A name's value. Nil for a missing name. Setting an existing name keeps its position. Setting nil removes the
-    /// parameter.
+    /// The value with a name, or nil if there is none. Setting an existing name keeps its position. Setting nil removes
+    /// the parameter.
     public subscript(name: String) -> (any ParameterValue)? {
         get { places[Array(name.utf8)].map { items[$0].value } }
         set {
@@ -38,7 +39,7 @@ public struct RequestParameters: Sendable, ExpressibleByDictionaryLiteral {
         }
     }
 
-    /// Appends `other`'s parameters with names that are missing here: `parameters.fill(from: ["page": page])`.
+    /// Appends the parameters of `other` with names that are missing here: `parameters.fill(from: ["page": page])`.
     public mutating func fill(from other: RequestParameters) {
         for (name, value) in other where self[name] == nil { self[name] = value }
         conflict = conflict ?? other.conflict

@@ -6,14 +6,15 @@
     #endif
 
     extension URLError {
-        /// Creates Foundation's form of an error, for code that expects a `URLError`.
+        /// Creates a `URLError` from an error, for code that expects one.
         ///
-        /// The `failingURL` is the URL of the request, the error itself is in `userInfo[NSUnderlyingErrorKey]`, and
-        /// converting back with ``HTTPError/init(_:request:response:)`` results in an error with the same code where
-        /// Foundation has one for it. A status that isn't accepted, and what a validator refuses, is
-        /// `.badServerResponse`.
+        /// - The `failingURL` is the URL of the request, and the error itself is in `userInfo[NSUnderlyingErrorKey]`.
+        /// - Converting back with ``HTTPError/init(_:request:response:)`` results in an error with the same code if
+        ///   Foundation has a code for it.
+        /// - A status that isn't accepted, and a response that a validator refuses, is `.badServerResponse`.
         ///
         /// Foundation prints the whole `failingURL`, with the values of its query. To log an error without secrets, log
+        /// the ``HTTPError``.
         /// the ``HTTPError``.
         public init(_ error: HTTPError) {
             var details: [String: Any] = [NSUnderlyingErrorKey: error, NSLocalizedDescriptionKey: error.description]

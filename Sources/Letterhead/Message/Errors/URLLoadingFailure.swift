@@ -91,7 +91,7 @@
         }
     }
 #else
-    /// Without Foundation's networking, no error is a `URLError`.
+    /// Without networking in Foundation, no error is a `URLError`.
     struct URLLoadingFailure {
         let summary = ""
         let code = HTTPError.Code.unknown

@@ -18,10 +18,11 @@ public struct HTTPChallenge: Sendable {
     /// send any value, and the same name twice.
     public let parameters: [(name: String, value: String)]
 
-    /// Returns whether the scheme has a name, ignoring its case.
+    /// Returns whether the challenge has a certain scheme, ignoring its case.
     public func hasScheme(_ name: String) -> Bool { ASCII.equalIgnoringCase(scheme, name) }
 
-    /// Returns a parameter's first value, or nil if the challenge doesn't have it. The name's case doesn't matter.
+    /// The first value of a parameter, or nil if the challenge doesn't have the parameter. The case of its name doesn't
+    /// matter.
     public subscript(name: String) -> String? {
         parameters.first { ASCII.equalIgnoringCase($0.name, name) }?.value
     }

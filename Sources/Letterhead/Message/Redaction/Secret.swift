@@ -41,7 +41,7 @@ extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomR
 /// words are secret only as the last part (`X-User-Auth`), others only as the whole name (`session`), optionally after
 /// an `X-`.
 enum SecretName {
-    /// - Parameter name: the unescaped bytes of a header's, a query item's, a form field's or a JSON member's name.
+    /// - Parameter name: the unescaped name of a header, query item, form field or JSON member, as bytes.
     static func matches(_ name: some Sequence<UInt8>) -> Bool {
         let parts = parts(of: name)
         var counted: Bool?
@@ -77,7 +77,7 @@ enum SecretName {
             || strongWords.contains { word.utf8.count > $0.utf8.count && word.ends(with: $0) }
     }
 
-    /// Returns whether a set contains a word. A peer's name may be long, and hashing a string normalizes it.
+    /// Returns whether a set contains a word. A name from a server may be long, and hashing a string normalizes it.
     private static func isOne(of words: Set<String>, _ word: some StringProtocol) -> Bool {
         word.utf8.count <= longest && words.contains(String(word))
     }
@@ -129,7 +129,7 @@ enum SecretName {
     /// Words that are secret as the last part of a name.
     private static let lastParts: Set<String> = ["auth", "oauth", "authentication", "pass"]
 
-    /// Words that turn `tokens` into a number, as in a language model's limits and usage.
+    /// Words that turn `tokens` into a number, as in the limits and the usage of a language model.
     private static let counts: Set<String> = [
         "max", "maximum", "min", "minimum", "total", "count", "num", "number", "limit", "ratelimit", "remaining",
         "used",

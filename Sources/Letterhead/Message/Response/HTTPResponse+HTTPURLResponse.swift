@@ -8,8 +8,8 @@
     #endif
 
     extension HTTPURLResponse {
-        /// Creates Foundation's form of a response, with the URL of the request that was sent last. The body isn't part
-        /// of it. Nil if the request has no complete URL.
+        /// Creates an `HTTPURLResponse` from a response, with the URL of the request that was sent last. The body isn't
+        /// part of it. The initializer returns nil if the request has no complete URL.
         ///
         /// Header fields with the same name are joined with `, `. On Linux, Foundation changes the capitalization of
         /// names.
@@ -22,7 +22,7 @@
     }
 
     extension HTTPResponse {
-        /// Creates a response from Foundation's, such as one of a `URLSession`.
+        /// Creates a response from an `HTTPURLResponse`, such as one from a `URLSession`.
         ///
         /// Foundation decompresses bodies. The fields `Content-Encoding` and `Content-Length` of such a body are
         /// therefore removed.
@@ -49,8 +49,8 @@
             ASCII.members(of: [codings]).allSatisfy { undoneCodings.contains(ASCII.keyword($0)) }
         }
 
-        /// The content codings that Foundation decompresses. On Linux, Foundation offers its libcurl's codings, and a
-        /// response with any other coding fails.
+        /// The content codings that Foundation decompresses. On Linux, Foundation offers the codings that its libcurl
+        /// supports, and a response with any other coding fails.
         #if canImport(FoundationNetworking)
             private static let undoneCodings: Set = ["gzip", "x-gzip", "deflate", "br", "zstd", "identity"]
         #else

@@ -163,8 +163,8 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
         }
     }
 
-    /// Reads a body until a closure has seen enough of it, and returns a body that begins with the same first byte. An
-    /// error while reading is thrown to the reader of the returned body, after the pieces before it.
+    /// Reads a body until a closure has seen enough of it, and returns a body with all of its pieces, from the first
+    /// one. An error while reading is thrown to the reader of the returned body, after the pieces before it.
     ///
     /// Use it in a validator that judges the beginning of a streamed response:
     ///

@@ -2,10 +2,11 @@
 import CLetterheadZlib
 import LetterheadFoundation
 
-/// Compresses bytes to the gzip format with the system's zlib. A class, because zlib's state must not move and must be
-/// freed.
+/// Compresses bytes to the gzip format with the zlib of the system. A class, because the zlib state must not move and
+/// must be freed.
 ///
-/// It owns the state and the output's memory until its end. zlib reads the input only within ``deflated(_:isLast:)``.
+/// It owns the state and the memory for the output until its end. zlib reads the input only within
+/// ``deflated(_:isLast:)``.
 @safe final class Deflater {
     private static let pieceSize = 64 << 10
     /// The largest input that one call takes, because zlib counts the bytes in 32 bits.

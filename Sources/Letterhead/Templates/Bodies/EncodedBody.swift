@@ -89,9 +89,11 @@ enum BodyEncoderOption: HTTPRequestOption {
 }
 
 extension RequestSettings {
-    /// The encoder for each ``JSONBody`` without one, also in a compressed body and in a form's parts. A client applies
-    /// it when you send the request, and ``StandardRequestBuilder`` when you build it. It doesn't apply to
-    /// ``RequestTemplate/parameters``. Default: nil (the client's encoder, or else sorted keys and plain slashes).
+    /// The encoder for each ``JSONBody`` that doesn't set one, also in a compressed body and in the parts of a form.
+    /// Default: nil (the encoder of the client, or otherwise one with sorted keys and plain slashes).
+    ///
+    /// A client applies it when you send the request, and ``StandardRequestBuilder`` when you build it. It doesn't
+    /// apply to ``RequestTemplate/parameters``.
     public var encoder: (any HTTPBodyEncoder)? {
         get { self[option: BodyEncoderOption.self] }
         set { self[option: BodyEncoderOption.self] = newValue }
@@ -99,7 +101,7 @@ extension RequestSettings {
 }
 
 extension RequestConfigurable {
-    /// Sets the encoder for each ``JSONBody`` without one. See ``RequestSettings/encoder``.
+    /// Sets the encoder for each ``JSONBody`` that doesn't set one. See ``RequestSettings/encoder``.
     public func encoder(_ encoder: (any HTTPBodyEncoder)?) -> Configured {
         configured { $0.encoder = encoder }
     }

@@ -1,26 +1,32 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 
-/// A body that sends a file. Sending reads the file in pieces, and only ``encode()`` reads it into memory as a whole. A
-/// transport over `URLSession` copies it to a private file before it sends the request.
+/// A body that sends a file, or a range of it, without reading it into memory as a whole.
 ///
 /// ```swift
 /// FileBody(at: url)                       // the extension determines the media type
 /// FileBody(at: url, range: 0..<1024)      // the first 1024 bytes
 /// ```
 ///
-/// Sending fails with ``HTTPBodyError/invalid(_:file:)`` before anything is sent if the file is missing or unreadable,
-/// if it is a directory, a pipe or a device, or if the range isn't inside the file. If the file's size changes during
-/// the upload, the upload is aborted. With a range, the file may grow.
+/// Sending reads the file in pieces, and only ``encode()`` reads it as a whole. A transport over `URLSession` copies it
+/// to a private file before it sends the request.
+///
+/// Sending fails with ``HTTPBodyError/invalid(_:file:)`` before anything is sent in these cases:
+/// - The file is missing or unreadable.
+/// - It is a directory, a pipe or a device.
+/// - The range isn't inside the file.
+///
+/// If the size of the file changes during the upload, the upload is aborted. With a range, the file may grow.
 public struct FileBody: HTTPBody, SteadyBody {
     public let url: URL
     /// The range of bytes to send. Nil for the whole file.
     public let range: Range<Int>?
     public var additionalHeaders: HTTPHeaders
 
-    /// Creates a body from a file, or from a range in it. Nothing accesses the file until you send the request. By
-    /// default, the file's extension determines the media type (`application/octet-stream` for an unknown extension). A
-    /// Content-Type among the `additionalHeaders` takes precedence.
+    /// Creates a body from a file, or from a range in it. Nothing accesses the file until you send the request.
+    ///
+    /// By default, the extension of the file determines the media type (`application/octet-stream` for an unknown
+    /// extension). A Content-Type among the `additionalHeaders` takes precedence.
     public init(
         at url: URL, range: Range<Int>? = nil, contentType: MediaType? = nil, additionalHeaders: HTTPHeaders = [:]
     ) {
@@ -29,7 +35,7 @@ public struct FileBody: HTTPBody, SteadyBody {
             contentType ?? MediaType(filename: url.lastPathComponent))
     }
 
-    /// The range's length, or else the file's current size. Nil if the file cannot be sent.
+    /// The length of the range, or the current size of the file if there is no range. Nil if the file cannot be sent.
     public var contentLength: Int? { try? RegularFile(url, range).size }
 
     /// Reads the file, or its range, into memory. To read it in pieces, use ``chunks()``.
@@ -38,15 +44,15 @@ public struct FileBody: HTTPBody, SteadyBody {
         return try file.open().all()
     }
 
-    /// Returns the file's bytes in pieces of at most 256 KiB. Each call starts at the first byte. Requesting the first
-    /// piece opens the file.
+    /// Returns the bytes of the file in pieces of at most 256 KiB. Each call starts at the first byte. Requesting the
+    /// first piece opens the file.
     public func chunks() throws -> BodyChunks {
         let walk = FileWalk(try RegularFile(url, range))
         return BodyChunks(length: walk.file.size) { try await walk.next() }
     }
 }
 
-/// Reads a file in pieces. An actor, so that reading doesn't block the caller's actor.
+/// Reads a file in pieces. An actor, so that reading doesn't block the actor of the caller.
 actor FileWalk {
     /// The maximum number of bytes that one read returns.
     static let pieceSize = 256 << 10
@@ -62,8 +68,8 @@ actor FileWalk {
 
     /// Returns the next piece. Nil at the end.
     ///
-    /// - Throws: ``HTTPBodyError/invalid(_:file:)`` if the file's size has changed after the last byte. If the file
-    ///   ends early, ``BodyChunks`` throws the error.
+    /// - Throws: ``HTTPBodyError/invalid(_:file:)`` if the size of the file has changed after the last byte. If the
+    ///   file ends early, ``BodyChunks`` throws the error.
     func next() throws -> Data? {
         let open = try open ?? file.open()
         self.open = open

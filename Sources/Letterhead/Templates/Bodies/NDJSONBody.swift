@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 
-/// A body that sends values as newline-delimited JSON, and encodes them one at a time. Use it for an API that expects
-/// one value per line, and to upload more values than fit in memory.
+/// A body that sends values as newline-delimited JSON, and encodes them one at a time.
 ///
 /// ```swift
 /// NDJSONBody([row, row])          // values that you already have
@@ -10,11 +9,13 @@ import LetterheadFoundation
 /// NDJSONBody { database.rows() }  // a new sequence for each attempt, so the request can be retried
 /// ```
 ///
-/// Each value becomes one line of JSON. On Linux, the transport encodes a value when the connection accepts more bytes.
-/// The transport over `URLSession` encodes all values before it sends the request. Sending fails with `.invalidRequest`
-/// if a value cannot be encoded, or if the encoder writes line breaks, for example with `.prettyPrinted`. If a part of
-/// the body was sent by then, the transport closes the connection (over HTTP/2, only the stream), so that the server
-/// doesn't take the incomplete body for a complete one.
+/// Use it for an API that expects one value per line, and to upload more values than fit in memory. Each value becomes
+/// one line of JSON. On Linux, the transport encodes a value when the connection accepts more bytes. The transport over
+/// `URLSession` encodes all values before it sends the request.
+///
+/// Sending fails with `.invalidRequest` if a value cannot be encoded, or if the encoder writes line breaks, for example
+/// with `.prettyPrinted`. If a part of the body was sent by then, the transport closes the connection (over HTTP/2,
+/// only the stream), so that the server doesn't take the incomplete body for a complete one.
 public struct NDJSONBody: HTTPBody, SteadyBody {
     private var stream: StreamBody
 

@@ -22,8 +22,8 @@ struct RegularFile: Sendable {
 
     /// Opens the file.
     ///
-    /// - Throws: ``HTTPBodyError/invalid(_:file:)`` if the file cannot be opened, is no longer a regular file, or has
-    ///   another size than at its inspection.
+    /// - Throws: ``HTTPBodyError/invalid(_:file:)`` if the file cannot be opened, is no longer a regular file, or has a
+    ///   different size than when it was inspected.
     func open() throws(HTTPBodyError) -> OpenFile {
         // O_NONBLOCK prevents blocking if a pipe has replaced the file in the meantime.
         let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
@@ -52,10 +52,10 @@ struct RegularFile: Sendable {
 
     fileprivate func error(_ message: String) -> HTTPBodyError { HTTPBodyError.invalid(message, file: url) }
 
-    /// Returns the last system call's error.
+    /// Returns the error of the last system call.
     fileprivate func systemError() -> HTTPBodyError {
         let code = errno
-        // A known number's text is a constant.
+        // The text for a known number is a constant.
         return switch code {
         case ENOENT, ENOTDIR: error("the file \(Redaction.visible(url.lastPathComponent)) does not exist")
         case EACCES, EPERM: error("permission to read the file was denied")
@@ -81,8 +81,8 @@ final class OpenFile: Sendable {
         guard try file.size(in: status) == file.size else { throw changed }
     }
 
-    /// Throws an error if the file's size has changed, or if the file contains more bytes than its reported size, as
-    /// files in `/proc` do.
+    /// Throws an error if the size of the file has changed, or if the file contains more bytes than its reported size,
+    /// as files in `/proc` do.
     func checkEnd() throws(HTTPBodyError) {
         try checkSize()
         guard file.range == nil else { return }

@@ -6,13 +6,14 @@ import Synchronization
     public import Foundation
 #endif
 
-/// A body that reads its bytes from an asynchronous sequence, no faster than the bytes can be sent. Use it for bytes
-/// that you produce during the upload. For a file, use ``FileBody``.
+/// A body that reads its bytes from an asynchronous sequence, no faster than the bytes can be sent.
 ///
 /// ```swift
 /// StreamBody(length: size, contentType: "video/mp4") { try camera.recording() }   // a new sequence for each attempt
 /// StreamBody(once: camera.live)                                                   // can be sent only once
 /// ```
+///
+/// Use it for bytes that you produce during the upload. For a file, use ``FileBody``.
 ///
 /// Set a length if you know it: it becomes the Content-Length, and a longer or shorter stream fails with
 /// ``HTTPBodyError/invalid(_:file:)``. Otherwise, the request has no Content-Length. A one-shot stream isn't sent again
@@ -55,7 +56,7 @@ public struct StreamBody: HTTPBody, SteadyBody {
         self.additionalHeaders = additionalHeaders.describing(contentType)
         let ticket = isReplayable ? nil : OneTimeTicket()
         walk = {
-            // Before anything is sent. Two requests can still pass here at once, so the ticket is taken below.
+            // Checked before anything is sent. Two requests can still pass here at once, so the ticket is taken below.
             try ticket?.check()
             let walk = StreamWalk {
                 try ticket?.take()
@@ -80,13 +81,13 @@ public struct StreamBody: HTTPBody, SteadyBody {
         }
     }
 
-    /// Returns the bytes. Requesting the first bytes starts the stream's iteration.
+    /// Returns the bytes. Requesting the first bytes starts the iteration over the stream.
     ///
     /// - Throws: ``HTTPBodyError/invalid(_:file:)`` for a negative length.
     public func chunks() throws -> BodyChunks { try walk().held(to: contentLength) }
 }
 
-/// A sequence's elements, each requested when the previous one was sent.
+/// The elements of a sequence. Each is requested when the previous one was sent.
 struct AsyncPieces<Pieces: Sequence & Sendable>: AsyncSequence, Sendable {
     let pieces: Pieces
 
@@ -130,8 +131,8 @@ final class OneTimeTicket: Sendable {
 // `InputStream` is not in FoundationEssentials.
 #if Foundation || canImport(Darwin)
     extension StreamBody {
-        /// Creates a body from one of Foundation's streams, which can be sent only once. Requesting its first bytes
-        /// opens it, and its end closes it.
+        /// Creates a body from a Foundation stream, which can be sent only once. Requesting its first bytes opens the
+        /// stream, and its end closes it.
         ///
         /// Don't use the stream afterwards. Reading blocks a thread while the stream waits for bytes, so prefer an
         /// asynchronous sequence unless the bytes are in memory or in a file.
@@ -156,7 +157,7 @@ final class OneTimeTicket: Sendable {
             if stream.streamStatus == .notOpen { stream.open() }
             let tooLarge = HTTPBodyError.invalid("there is not enough memory to read the stream")
             let piece = try Data.filled(count: 64 << 10, orThrow: tooLarge) { buffer throws(HTTPBodyError) in
-                // The stream writes at most the buffer's length.
+                // The stream writes at most as many bytes as the buffer has.
                 guard let start = unsafe buffer.bindMemory(to: UInt8.self).baseAddress else { return 0 }
                 let count = unsafe stream.read(start, maxLength: buffer.count)
                 guard count >= 0 else { throw HTTPBodyError.invalid("the stream cannot be read: \(reason)") }

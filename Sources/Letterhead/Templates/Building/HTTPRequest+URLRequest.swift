@@ -8,18 +8,18 @@
     #endif
 
     extension HTTPRequest {
-        /// Converts the request to a `URLRequest` with its URL, method, headers and body. The
-        /// ``RequestSettings/idleTimeout`` becomes the `timeoutInterval`, because both limit the time without a byte.
+        /// Converts the request to a `URLRequest` with its URL, method, headers and body.
         ///
-        /// If the request has a ``RequestSettings/serverEnvironment``, it is applied first. A `URLRequest` cannot
+        /// The ``RequestSettings/idleTimeout`` becomes the `timeoutInterval`, because both limit the time without a
+        /// byte. If the request has a ``RequestSettings/serverEnvironment``, it is applied first. A `URLRequest` cannot
         /// represent every request:
         ///
         /// - Header fields with the same name are joined with `, `, and `Cookie` fields with `; `.
         /// - On Linux, the capitalization and the order of header names are lost.
         /// - Methods that Foundation knows are written in upper case.
         /// - A streamed body is an error, and a file is read into memory.
-        /// - The ``id``, and all options other than the idle timeout and ``RequestSettings/handlesCookies``, are lost, also
-        ///   ``RequestSettings/timeout``.
+        /// - The ``id`` and all options other than the idle timeout and ``RequestSettings/handlesCookies`` are lost.
+        ///   This includes ``RequestSettings/timeout``.
         ///
         /// - Throws: `.invalidRequest` if ``validate()`` throws or the body cannot be encoded.
         public func urlRequest() throws(HTTPError) -> URLRequest {
@@ -64,9 +64,10 @@
             return try request.urlRequest()
         }
 
-        /// Takes what code has changed in the `URLRequest` of this request, such as a middleware. The ``id``, all
-        /// options and what is unchanged stay: header fields with their order, spelling and secrecy, and a body that
-        /// isn't in memory.
+        /// Applies changes that other code, such as a middleware, has made to the `URLRequest` of this request.
+        ///
+        /// What is unchanged stays: the ``id``, all options, header fields with their order, spelling and secrecy, and
+        /// a body that isn't in memory.
         ///
         /// ```swift
         /// var urlRequest = try request.urlRequest()
@@ -75,14 +76,14 @@
         /// ```
         ///
         /// A header field that was removed isn't added again by the client or the body. See
-        /// ``RequestSettings/omittedHeaders``. If the URL leads to another host, headers such as `Authorization` stay, so
-        /// set it only to a server that may receive them.
+        /// ``RequestSettings/omittedHeaders``. If the URL leads to a different host, headers such as `Authorization`
+        /// stay, so set it only to a server that may receive them.
         ///
         /// - Throws: the errors of ``init(_:)-(URLRequest)``. The request is unchanged then.
         public mutating func update(from urlRequest: URLRequest) throws(HTTPError) {
             let new = try HTTPRequest(urlRequest)
             let url = try new.urlString()
-            // The environment's fields are then known as such, and aren't sent to another origin.
+            // The fields of the environment are then known as such, and aren't sent to a different origin.
             if options.contains(ServerEnvironment.self) { try serverEnvironment?.complete(&self) }
             if url != (try? urlString()) {
                 (scheme, host, port, userInfo) = (new.scheme, new.host, new.port, new.userInfo)
@@ -116,11 +117,13 @@
             if isStream || known != data ?? Data() && (known != nil || data?.isEmpty == false) { body = new }
         }
 
-        /// Creates a request with the URL, method, headers and body of a `URLRequest`. Its `timeoutInterval` becomes
-        /// the ``RequestSettings/idleTimeout``, and its `httpShouldHandleCookies` the ``RequestSettings/handlesCookies``.
+        /// Creates a request with the URL, method, headers and body of a `URLRequest`.
         ///
-        /// Foundation's default interval of 60 seconds becomes nil, and an interval of more than 100 years becomes 100
-        /// years. A Content-Length that equals the body's length is removed, because sending sets it.
+        /// Its `timeoutInterval` becomes the ``RequestSettings/idleTimeout``, and its `httpShouldHandleCookies` becomes
+        /// ``RequestSettings/handlesCookies``.
+        ///
+        /// The default interval of 60 seconds in Foundation becomes nil, and an interval of more than 100 years becomes
+        /// 100 years. A Content-Length that equals the length of the body is removed, because sending sets it.
         ///
         /// A body stream becomes a ``StreamBody`` that can be sent only once, with the length of the Content-Length if
         /// there is one. Don't use the stream afterwards.
@@ -145,8 +148,8 @@
             if let stream { body = StreamBody(stream, length: length) }
         }
 
-        /// Removes and returns the Content-Length, which sending sets again. A length that differs from the body's is an
-        /// error.
+        /// Removes and returns the Content-Length, which sending sets again. A Content-Length that differs from the
+        /// length of the body is an error.
         private mutating func takeLength(of urlRequest: URLRequest, isStreamed: Bool) throws(HTTPError) -> Int? {
             guard let text = headers[.contentLength] else { return nil }
             guard let length = Int(text), length >= 0, isStreamed || length == urlRequest.httpBody?.count ?? 0 else {

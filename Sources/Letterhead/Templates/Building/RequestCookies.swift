@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 extension RequestTemplate {
-    /// Adds a cookie to this request only. It takes precedence over a cookie of the same name in the client's jar.
+    /// Adds a cookie to this request only. It takes precedence over a cookie with the same name in the client jar.
     ///
-    /// A redirect to another origin doesn't receive the cookie, and descriptions and logs redact its value. Sending
-    /// fails with `.invalidRequest` if the name isn't a token, or if the value contains a space, a control character, a
-    /// character outside of ASCII, or one of `",;\` (RFC 6265bis, 4.1.1). Percent-encode such a value. The whole value
-    /// may be in double quotes.
+    /// The cookie isn't sent after a redirect to a different origin, and descriptions and logs redact its value.
+    ///
+    /// Sending fails with `.invalidRequest` if the name isn't a token, or if the value contains a space, a control
+    /// character, a character outside of ASCII, or one of `",;\` (RFC 6265bis, 4.1.1). Percent-encode such a value. The
+    /// whole value may be in double quotes.
     public func cookie(_ name: String, _ value: String) -> Modified<Self> {
         option(
             RequestCookies.self,
@@ -14,7 +15,7 @@ extension RequestTemplate {
 }
 
 extension HTTPRequest {
-    /// Adds a cookie to this request only. It takes precedence over a cookie of the same name in the client's jar.
+    /// Adds a cookie to this request only. It takes precedence over a cookie with the same name in the client jar.
     ///
     /// - Throws: `.invalidRequest` for a name that isn't a token, and for a value that must be percent-encoded. See
     ///   ``RequestTemplate/cookie(_:_:)``.
@@ -24,7 +25,7 @@ extension HTTPRequest {
         headers.setSecret(headers[.cookie].map { "\($0); \(cookie.text)" } ?? cookie.text, for: .cookie)
     }
 
-    /// Moves the template's cookies to the header.
+    /// Moves the cookies of the template to the header.
     mutating func addTemplateCookies() throws(HTTPError) {
         guard options.contains(RequestCookies.self) else { return }
         let cookies = options[option: RequestCookies.self]

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 
-/// Any JSON value. Use it for documents without a fixed type, such as cursors, sort keys and filters. If you know the
-/// members, declare a `Decodable` type instead.
-///
-/// Read and change a document with subscripts. A missing value is null, and the accessors are nil for another kind of
-/// value:
+/// Any JSON value. Use it for documents without a fixed type, such as cursors, sort keys and filters.
 ///
 /// ```swift
 /// var json = try await client.send(Get<JSONValue>("orders"))
@@ -14,9 +10,13 @@ public import LetterheadFoundation
 /// print(json["filter"])                // {"size":20}
 /// ```
 ///
-/// Literals create values: `["after": nil, "size": 20]`. Signed and unsigned 64-bit integers are exact. A decoded
-/// document may be nested 64 levels deep. Numbers with the same value are equal, so `2` equals `2.0`, and a document
-/// that is written and read again equals the original.
+/// If you know the members, declare a `Decodable` type instead. Literals create values: `["after": nil, "size": 20]`.
+///
+/// - A missing value is null. An accessor, such as ``int``, is nil if the value has a different kind.
+/// - Signed and unsigned 64-bit integers are exact.
+/// - Numbers with the same value are equal, so `2` equals `2.0`. A document that is written and read again equals the
+///   original.
+/// - A decoded document may be nested 64 levels deep.
 public enum JSONValue: Sendable {
     case null
     case bool(Bool)
@@ -31,8 +31,9 @@ public enum JSONValue: Sendable {
     /// Members are not ordered.
     case object([String: JSONValue])
 
-    /// An object's member. Null if the object doesn't have it, or if the value isn't an object. Setting a member
-    /// replaces any other kind of value with an object.
+    /// A member of an object. Null if the object doesn't have the member, or if the value isn't an object.
+    ///
+    /// Setting a member replaces a value of any other kind with an object.
     public subscript(name: String) -> JSONValue {
         get { object?[name] ?? .null }
         _modify {
@@ -44,7 +45,7 @@ public enum JSONValue: Sendable {
         }
     }
 
-    /// An array's element. Null if the index is out of bounds, or if the value isn't an array.
+    /// An element of an array. Null if the index is out of bounds, or if the value isn't an array.
     public subscript(index: Int) -> JSONValue {
         guard case .array(let elements) = self, elements.indices.contains(index) else { return .null }
         return elements[index]
@@ -60,17 +61,17 @@ public enum JSONValue: Sendable {
 }
 
 extension JSONValue {
-    /// Creates a JSON value from any `Encodable` value, for a member of ``RequestParameters`` or of another document:
+    /// Creates a JSON value from any `Encodable` value, for example for a member of ``RequestParameters``:
     /// `["filter": try JSONValue(encoding: filter)]`.
     ///
-    /// - Throws: the encoder's error, or `DecodingError` for a value that is nested more than 64 levels deep.
+    /// - Throws: the error of the encoder, or `DecodingError` for a value that is nested more than 64 levels deep.
     public init(encoding value: some Encodable, encoder: JSONEncoder = JSONEncoder()) throws {
         self = try JSONText.value(of: encoder.encode(value))
     }
 }
 
 extension JSONValue: Hashable {
-    /// A number without a fraction, regardless of its case.
+    /// A number without a fraction. Equal numbers have the same value here, also if they are stored in different cases.
     private var whole: Int128? {
         switch self {
         case .int(let number): Int128(number)
@@ -155,7 +156,7 @@ extension JSONValue: Codable {
         init?(intValue: Int) { nil }
     }
 
-    /// Finds a value's kind by trying each one. A response that is a `JSONValue` itself is parsed without this.
+    /// Finds the kind of a value by trying each one. A response that is a `JSONValue` itself is parsed without this.
     ///
     /// - Throws: `DecodingError`, also for a value that is nested more than 64 levels deep in its document.
     public init(from decoder: any Decoder) throws {

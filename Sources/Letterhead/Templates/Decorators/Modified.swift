@@ -2,14 +2,15 @@
 public import LetterheadFoundation
 
 extension RequestTemplate {
-    /// Sets a header. The value replaces the template's values of that name. Pass nil to remove them. The last modifier
-    /// takes precedence: `.header("X", "1").header("X", "2")` sends 2. The body, the client or the environment may
-    /// still add a header that was removed. See ``omittingHeader(_:)``.
+    /// Sets a header. The value replaces the values that the template has for this name. Pass nil to remove them.
+    ///
+    /// The last modifier takes precedence: `.header("X", "1").header("X", "2")` sends 2. The body, the client or the
+    /// environment may still add a header that was removed. See ``omittingHeader(_:)``.
     public func header(_ name: HTTPHeaders.Name, _ value: String?) -> Modified<Self> {
         Modified(base: self, value.map { .headers([name: $0], isReplacing: true) } ?? .noHeader(name))
     }
 
-    /// Sets headers. They replace the template's values of the same names.
+    /// Sets headers. They replace the values that the template has for the same names.
     public func headers(_ headers: HTTPHeaders) -> Modified<Self> {
         Modified(base: self, .headers(headers, isReplacing: true))
     }
@@ -32,7 +33,8 @@ extension RequestTemplate {
         configured { $0.omittedHeaders = options.omittedHeaders.union([name]) }
     }
 
-    /// Sets a query parameter. The value replaces the template's values of that name. Pass nil to remove them.
+    /// Sets a query parameter. The value replaces the values that the template has for this name. Pass nil to remove
+    /// them.
     ///
     /// The last modifier takes precedence: `.query("sort", "a").query("sort", "b")` sends `sort=b`.
     public func query(_ name: String, _ value: (any QueryValue)?) -> Modified<Self> {
@@ -54,11 +56,11 @@ extension RequestTemplate {
 
 /// A template with changed headers, query or options. All modifiers that change them return this type.
 ///
-/// The last modifier takes precedence: `.header("X", "1").header("X", "2")` sends only 2.
-/// `.header("X", "1").addingHeader("X", "2")` sends both. The template's headers take precedence over its body's
-/// headers, and these over the environment's headers.
+/// - The last modifier takes precedence: `.header("X", "1").header("X", "2")` sends only 2.
+/// - `.header("X", "1").addingHeader("X", "2")` sends both.
+/// - Headers of the template take precedence over headers of its body, and these over headers of the environment.
 public struct Modified<Base: RequestTemplate>: RequestDecorator {
-    /// Values are stored as `HTTPHeaders`, because its descriptions contain no secrets.
+    /// Headers are stored as `HTTPHeaders`, because its descriptions contain no secrets.
     enum Change: Sendable {
         case headers(HTTPHeaders, isReplacing: Bool)
         case noHeader(HTTPHeaders.Name)
@@ -82,8 +84,8 @@ public struct Modified<Base: RequestTemplate>: RequestDecorator {
         return headers
     }
 
-    /// The base's query with the change. If the page's position is a URL, the query doesn't change, because the server
-    /// has chosen the URL.
+    /// The query of the base with the change. If the position of a page is a URL, the query doesn't change, because the
+    /// server has chosen the URL.
     public var query: QueryParameters { changed(base.query) }
 
     func changed(_ query: QueryParameters) -> QueryParameters {
@@ -106,7 +108,7 @@ public struct Modified<Base: RequestTemplate>: RequestDecorator {
         return options
     }
 
-    /// The statuses that `.accepting(_:)` has set, or else the base's.
+    /// The statuses that `.accepting(_:)` has set, or otherwise those of the base.
     public var acceptedStatuses: HTTPStatusSet? {
         guard case .options(let added) = change, added.contains(AcceptedStatusesOption.self) else {
             return base.acceptedStatuses
@@ -133,29 +135,29 @@ extension Modified {
 extension Modified: PaginatedDecorator, PaginatedTemplate where Base: PaginatedTemplate {}
 
 extension RequestConfigurable {
-    /// Replaces the client's whole environment. Nil applies no environment.
+    /// Replaces the client environment as a whole. Nil applies no environment.
     ///
-    /// Credentials without `allowedOrigins` are still sent only to the origin of the client's original environment.
+    /// Credentials without `allowedOrigins` are still sent only to the origin of the original client environment.
     public func environment(_ environment: ServerEnvironment?) -> Configured {
         configured { $0.serverEnvironment = environment }
     }
 
-    /// Sets the decoder for responses. It replaces the client's decoder.
+    /// Sets the decoder for responses. It replaces the client decoder.
     public func decoder(_ decoder: any HTTPBodyDecoder) -> Configured { configured { $0.decoder = decoder } }
 
-    /// Limits the bytes in the response's body after decompression. See ``RequestSettings/responseLimit``.
+    /// Limits the bytes in the response body after decompression. See ``RequestSettings/responseLimit``.
     public func responseLimit(_ bytes: Int) -> Configured { configured { $0.responseLimit = bytes } }
 }
 
 extension RequestTemplate {
-    /// Sets how the response's body is delivered. ``HTTPClient/stream(_:)-(Template)`` and
+    /// Sets how the response body is delivered. ``HTTPClient/stream(_:)-(Template)`` and
     /// ``HTTPClient/download(_:to:)-(Template,_)`` replace this setting.
     public func responseDelivery(_ delivery: HTTPResponse.Delivery) -> Modified<Self> {
         configured { $0.responseDelivery = delivery }
     }
 
-    /// Adds a closure that is called during the transfer of the request's and the response's bodies, after the closures
-    /// added before it. See ``RequestSettings/onProgress``.
+    /// Adds a closure that is called while the bodies of the request and its response are transferred, after the
+    /// closures added before it. See ``RequestSettings/onProgress``.
     public func onProgress(
         _ report: @escaping @Sendable (HTTPRequest.Progress) -> Void
     ) -> Modified<Self> {
@@ -168,7 +170,7 @@ extension RequestTemplate {
         }
     }
 
-    /// Reports the request's progress to ``ProgressUpdates``, in addition to the ones added before.
+    /// Reports the progress of the request to ``ProgressUpdates``, in addition to the ones added before.
     public func onProgress(_ updates: ProgressUpdates) -> Modified<Self> {
         configured {
             $0.progressUpdates = options.progressUpdates

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 extension RequestTemplate {
-    /// Returns the same template with a type for the bodies of its error responses. Use it for an endpoint in one line.
-    /// In a type that you declare, declare its ``RequestTemplate/Failure`` instead. An alias keeps an API's endpoints
-    /// short:
+    /// Returns the same template with a type for the bodies of its error responses.
+    ///
+    /// Use it for an endpoint in one line. In a type that you declare, declare its ``RequestTemplate/Failure`` instead.
+    /// An alias keeps the endpoints of an API short:
     ///
     /// ```swift
     /// typealias GitHubGet<Response: Sendable> = WithFailure<Get<Response>, GitHubFailure>

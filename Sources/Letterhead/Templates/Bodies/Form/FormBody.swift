@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 
-/// A body with a form's names and values (`application/x-www-form-urlencoded`). Use it for sign-in and token endpoints
-/// and for HTML forms. To send files, use ``MultipartBody``.
+/// A body with the names and values of a form (`application/x-www-form-urlencoded`).
 ///
 /// ```swift
 /// FormBody(["grant_type": "password", "scope": scopes])       // in this order
@@ -11,11 +10,13 @@ public import LetterheadFoundation
 /// FormBody(["q": "a b"], encoder: FormEncoder(.plus))         // q=a+b
 /// ```
 ///
-/// Everything except ASCII letters, digits and `*-._` is percent-encoded (URL Standard, 5.2). The encoder writes a
-/// space as `%20` by default. A nil value is omitted, as in a query. Write `""` for `name=`.
+/// Use it for sign-in and token endpoints and for HTML forms. To send files, use ``MultipartBody``.
 ///
-/// Creating the form encodes the values. If a value cannot be encoded, sending fails with `.invalidRequest` and the
-/// underlying `EncodingError`.
+/// - Everything except ASCII letters, digits and `*-._` is percent-encoded (URL Standard, 5.2). The encoder writes a
+///   space as `%20` by default.
+/// - A nil value is omitted, as in a query. Write `""` for `name=`.
+/// - Creating the form encodes the values. If a value cannot be encoded, sending fails with `.invalidRequest` and the
+///   underlying `EncodingError`.
 public struct FormBody: HTTPBody, SteadyBody {
     public var additionalHeaders: HTTPHeaders = [
         .contentType: "application/x-www-form-urlencoded; charset=utf-8"
@@ -35,8 +36,8 @@ public struct FormBody: HTTPBody, SteadyBody {
         form = .success(encoder.form { for item in items { $0.writer.write(item.name, item.value ?? "") } })
     }
 
-    /// Creates a form from a dictionary variable, sorted by name. A literal creates ordered items instead. For another
-    /// encoder, use ``init(encoding:encoder:)``.
+    /// Creates a form from a dictionary variable, sorted by name. A literal creates ordered items instead. To use a
+    /// custom encoder, call ``init(encoding:encoder:)``.
     // With further parameters, the compiler would prefer this initializer for some literals.
     @_disfavoredOverload
     public init(_ values: [String: any Encodable]) {
@@ -44,7 +45,7 @@ public struct FormBody: HTTPBody, SteadyBody {
         form = Result { try FormEncoder().form { try $0.encode(items.lazy.map { ($0.key, $0.value) }) } }
     }
 
-    /// Creates a form from a value's properties, or from a dictionary. The value must have names at its top level.
+    /// Creates a form from the properties of a value, or from a dictionary. The value must have names at its top level.
     public init(encoding value: some Encodable, encoder: FormEncoder = FormEncoder()) {
         form = Result { try encoder.encode(value) }
     }

@@ -75,7 +75,7 @@ struct FormValueEncoder: Encoder, SingleValueEncodingContainer {
 }
 
 extension FormValueEncoder {
-    /// Returns a scalar's text. Nil for any other value.
+    /// Returns the text of a scalar. Nil for any other value.
     @inline(__always)
     private func text<Value: Encodable>(of value: Value) throws -> String? {
         switch value {
@@ -94,8 +94,8 @@ extension FormValueEncoder {
         }
     }
 
-    /// Returns a string that parses to the same number. A whole number in `Int64`'s range has all its digits and no
-    /// fraction.
+    /// Returns a string that parses to the same number. A whole number in the range of `Int64` has all its digits and
+    /// no fraction.
     private func finite(_ number: some BinaryFloatingPoint & LosslessStringConvertible) throws -> String {
         guard number.isFinite else { throw error(number, "The number is not finite.") }
         return Int64(exactly: number).map { String($0) } ?? String(number)
@@ -107,7 +107,7 @@ extension FormValueEncoder {
         throw error(date.timeIntervalSince1970, "The date is not in the years 0...9999.")
     }
 
-    /// Returns a name's words in lower case, joined by underscores: `myURLProperty` becomes `my_url_property`.
+    /// Returns the words of a name in lower case, joined by underscores: `myURLProperty` becomes `my_url_property`.
     ///
     /// A word begins at an upper-case letter after a lower-case letter or a digit, and at the last of several
     /// upper-case letters before a lower-case letter, as in `JSONEncoder`.
@@ -123,7 +123,7 @@ extension FormValueEncoder {
     }
 }
 
-/// Encodes a value's properties.
+/// Encodes the properties of a value.
 struct FormProperties<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let parent: FormValueEncoder
 
@@ -131,7 +131,7 @@ struct FormProperties<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
     func encodeNil(forKey key: Key) {}
 
-    // Inlined, so that the compiler knows a scalar's type.
+    // Inlined, so that the compiler knows the type of a scalar.
     @inline(__always)
     func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws { try parent.property(key).encode(value) }
 
@@ -150,7 +150,7 @@ struct FormProperties<Key: CodingKey>: KeyedEncodingContainerProtocol {
     func superEncoder(forKey key: Key) -> any Encoder { parent.property(key) }
 }
 
-/// Encodes an array's elements.
+/// Encodes the elements of an array.
 struct FormElements: UnkeyedEncodingContainer {
     let parent: FormValueEncoder
     var count = 0
@@ -180,7 +180,8 @@ struct FormElements: UnkeyedEncodingContainer {
     }
 }
 
-/// A dictionary with strings or numbers as keys. It is sorted, because a dictionary's order differs between processes.
+/// A dictionary with strings or numbers as keys. It is sorted, because the order of a dictionary differs between
+/// processes.
 private protocol SortedForm {
     var sorted: [(String, (any Encodable)?)] { get }
 }

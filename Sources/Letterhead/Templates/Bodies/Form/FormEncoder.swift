@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 
-/// An encoder that writes a value's properties as a form's items (`application/x-www-form-urlencoded`).
+/// An encoder that writes the properties of a value as the items of a form (`application/x-www-form-urlencoded`).
 ///
 /// ```swift
 /// FormEncoder()                       // {tags: [a, b], user: {isNew: false}} → tags[]=a&tags[]=b&user[isNew]=false
@@ -13,30 +13,33 @@ public import LetterheadFoundation
 ///
 /// The examples show the names before escaping. `tags[]` becomes `tags%5B%5D`.
 ///
-/// Properties keep the order in which their type encodes them, and a dictionary's keys are sorted. `Data` becomes
-/// Base64, and a boolean `true` or `false`. Nil is omitted. To write a value in another way, encode a string in the
-/// type's `encode(to:)`.
+/// - Properties keep the order in which their type encodes them, and dictionary keys are sorted.
+/// - `Data` is written as Base64.
+/// - A boolean is written as `true` or `false`.
+/// - Nil is omitted.
+///
+/// To write a value in a different way, encode a string in `encode(to:)` of its type.
 public struct FormEncoder: HTTPBodyEncoder {
-    /// How names, dates and spaces are written. By default, names are in brackets as PHP and Rails read them, property
-    /// names are unchanged, a date is ISO 8601 in UTC (`2026-01-31T08:00:00Z`), and a space is `%20`.
+    /// How names, dates and spaces are written. By default, nested names are in brackets as PHP and Rails read them,
+    /// property names are unchanged, a date is ISO 8601 in UTC (`2026-01-31T08:00:00Z`), and a space is `%20`.
     public struct Options: OptionSet, Hashable, Sendable {
         public let rawValue: Int
 
         public init(rawValue: Int) { self.rawValue = rawValue }
 
-        /// The property `isNew` becomes `is_new`, and `myURLProperty` becomes `my_url_property`. Dictionary keys never
+        /// Writes the property `isNew` as `is_new`, and `myURLProperty` as `my_url_property`. Dictionary keys never
         /// change. For other names, declare `CodingKeys`.
         public static let snakeCase = Options(rawValue: 1)
-        /// `user.isNew=false`, as Spring and ASP.NET Core read it, together with ``indices``. Dictionary keys stay in
-        /// brackets.
+        /// Writes nested properties with dots: `user.isNew=false`. Spring and ASP.NET Core read it, together with
+        /// ``indices``. Dictionary keys stay in brackets.
         public static let dots = Options(rawValue: 2)
-        /// `tags=a&tags=b`
+        /// Writes the name of an array without brackets: `tags=a&tags=b`.
         public static let repeatedNames = Options(rawValue: 4)
-        /// `tags[0]=a&tags[1]=b`, also together with ``repeatedNames``.
+        /// Writes the index of each element: `tags[0]=a&tags[1]=b`. It takes precedence over ``repeatedNames``.
         public static let indices = Options(rawValue: 8)
-        /// A date in seconds since 1970, with a fraction if it has one.
+        /// Writes a date in seconds since 1970, with a fraction if it has one.
         public static let secondsSince1970 = Options(rawValue: 16)
-        /// `+` for a space.
+        /// Writes a space as `+`.
         public static let plus = Options(rawValue: 32)
     }
 
@@ -52,7 +55,7 @@ public struct FormEncoder: HTTPBodyEncoder {
 
     /// Returns the form that a closure writes.
     ///
-    /// - Parameter set: the bytes that stay unescaped. Default: nil (as in a form, with the encoder's spaces).
+    /// - Parameter set: the bytes that are escaped. Default: nil (as in a form, with spaces as the options require).
     func form(escaping set: EscapeSet? = nil, _ write: (FormValueEncoder) throws -> Void) rethrows -> Data {
         let writer = FormWriter(options: options, set: set ?? (options.contains(.plus) ? .formPlus : .form))
         try write(FormValueEncoder(writer: writer, name: nil, path: [], key: nil))
@@ -82,7 +85,7 @@ final class FormWriter {
     }
 }
 
-/// A dictionary's key, or an element's position.
+/// The key of a dictionary, or the position of an element.
 struct FormKey: CodingKey {
     let stringValue: String
     let intValue: Int?

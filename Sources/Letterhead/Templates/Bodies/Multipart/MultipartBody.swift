@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 
-/// A body with several parts (RFC 2046, 5.1): a form with files (RFC 7578), or another multipart type. To add parts to
-/// a template instead of writing its body, use ``RequestTemplate/multipart(_:subtype:)``.
+/// A body with several parts (RFC 2046, 5.1): a form with files (RFC 7578), or a different multipart type.
 ///
 /// ```swift
 /// MultipartBody([
@@ -11,20 +10,22 @@ public import LetterheadFoundation
 /// ])
 /// ```
 ///
-/// A value's boundary never changes, so every retry sends the same bytes. The length is known if the lengths of all
-/// parts are. Sending reads files and streams in pieces, while ``encode()`` reads them as a whole.
+/// To add parts to a template instead of writing its body, use ``RequestTemplate/multipart(_:subtype:)``. Sending reads
+/// files and streams in pieces, while ``encode()`` reads them as a whole. The length is known if the lengths of all
+/// parts are.
 ///
-/// The media type's subtype is one of these, or any other token:
+/// The subtype of the media type is one of these, or any other token:
 ///
 /// - `form-data`: a form with files (RFC 7578). Every part needs a name. This is the default.
 /// - `mixed`: independent parts in order (RFC 2046, 5.1.3).
 /// - `alternative`: the same content in several formats, the preferred one last (RFC 2046, 5.1.4).
 /// - `related`: parts that refer to each other, the root first (RFC 2387).
 ///
-/// You don't need to set a boundary. By default, it has 189 random bits, so no part can contain it by accident.
+/// You don't need to set a boundary. By default, it has 189 random bits, so no part can contain it by accident. A value
+/// keeps its boundary, so every retry sends the same bytes.
 public struct MultipartBody: HTTPBody, SteadyBody {
     public let parts: [MultipartBody.Part]
-    /// The media type's subtype, such as `form-data`.
+    /// The second half of the media type, such as `form-data`.
     public let subtype: String
     public let boundary: String
 
@@ -33,7 +34,7 @@ public struct MultipartBody: HTTPBody, SteadyBody {
     ///
     /// - Parameters:
     ///   - parts: the parts, in order.
-    ///   - subtype: the media type's second half, as in `multipart/form-data`.
+    ///   - subtype: the second half of the media type, as in `multipart/form-data`.
     ///   - boundary: 1 to 70 letters, digits, spaces and `'()+_,-./:=?`, not ending with a space. The parts are not
     ///     searched for it, so set one only if no part can contain it. Default: nil (a random one).
     public init(_ parts: [MultipartBody.Part], subtype: String = "form-data", boundary: String? = nil) {
@@ -58,8 +59,8 @@ public struct MultipartBody: HTTPBody, SteadyBody {
         return MultipartBody(parts.map { $0.mapBody(change) }, subtype: subtype, boundary: boundary)
     }
 
-    /// The Content-Type with the boundary. For related parts, it also contains the first part's type (RFC 2387, 3.1).
-    /// With an invalid subtype, it is absent, because such a body cannot be sent.
+    /// The Content-Type with the boundary. For related parts, it also contains the type of the first part (RFC 2387,
+    /// 3.1). With an invalid subtype, it is absent, because such a body cannot be sent.
     public var additionalHeaders: HTTPHeaders {
         guard ASCII.isToken(subtype) else { return [:] }
         let isToken = ASCII.isToken(boundary)
@@ -72,7 +73,7 @@ public struct MultipartBody: HTTPBody, SteadyBody {
 
     public var isReplayable: Bool { parts.allSatisfy(\.body.isReplayable) }
 
-    /// The number of bytes. Nil if a part's length is unknown.
+    /// The number of bytes. Nil if the length of a part is unknown.
     public var contentLength: Int? {
         segments { BodyChunks(length: $0.contentLength) { nil } }.length
     }
@@ -80,14 +81,14 @@ public struct MultipartBody: HTTPBody, SteadyBody {
     /// Reads the whole body into memory, including its files. To read it in pieces, use ``chunks()``.
     ///
     /// - Throws: ``HTTPBodyError/invalid(_:file:)`` if the subtype, the boundary or a part is malformed,
-    ///   ``HTTPBodyError/notInMemory(type:)`` for a stream, and the errors of the parts' bodies.
+    ///   ``HTTPBodyError/notInMemory(type:)`` for a stream, and errors from the bodies of the parts.
     public func encode() throws -> Data {
         try check()
         return try segments { BodyChunks(try $0.encode()) }.data()
     }
 
-    /// Returns the body's bytes, in one piece if they are in memory and at most 1 MiB. Each call starts at the first
-    /// byte.
+    /// Returns the bytes of the body, in one piece if they are in memory and at most 1 MiB. Each call starts at the
+    /// first byte.
     ///
     /// - Throws: the errors of ``encode()``, except for a stream, which it reads.
     public func chunks() throws -> BodyChunks {
@@ -125,7 +126,7 @@ extension MultipartBody: CustomStringConvertible, CustomReflectable {
 }
 
 extension HTTPBodyError {
-    /// Returns the same error with the part's number in its message.
+    /// Returns the same error with the number of the part in its message.
     func inside(part index: Int) -> HTTPBodyError {
         guard case .invalid(let message, let file) = self else { return self }
         return .invalid("part \(index + 1): \(message)", file: file)

@@ -2,18 +2,20 @@
 public import LetterheadFoundation
 
 extension MultipartBody {
-    /// A part of a ``MultipartBody``: a string, bytes, a file, a stream, or any other body. Set a `filename` if the
-    /// server should treat a part as a file. Its extension then determines the media type, unless you set a
-    /// `contentType`.
+    /// A part of a ``MultipartBody``: a string, bytes, a file, a stream, or any other body.
     ///
     /// ```swift
     /// [.text("hi", name: "caption"), .file(at: url, name: "avatar"), .body(JSONBody(user), name: "user")]
     /// ```
     ///
-    /// Names and filenames are sent in UTF-8, with quotation marks and line breaks escaped as in the WHATWG HTML
-    /// Standard, 4.10.21.8. Only a form's parts require a name. A part's `headers` follow the same rules as a
-    /// request's. A Content-Type among them takes precedence, and a Content-Disposition replaces the derived one. A
-    /// part with both a name and such a Content-Disposition is malformed, and sending the body fails.
+    /// Set a `filename` if the server should treat a part as a file. Its extension then determines the media type,
+    /// unless you set a `contentType`.
+    ///
+    /// - Names and filenames are sent in UTF-8, with quotation marks and line breaks escaped as in the WHATWG HTML
+    ///   Standard, 4.10.21.8. Only the parts of a form require a name.
+    /// - The `headers` of a part follow the same rules as request headers. A Content-Type among them takes precedence,
+    ///   and a Content-Disposition replaces the derived one.
+    /// - A part with both a name and such a Content-Disposition is malformed, and sending the body fails.
     public struct Part: Sendable {
         package let body: any HTTPBody
         let fields: PartFields
@@ -23,22 +25,24 @@ extension MultipartBody {
             (self.body, self.fields) = (body, fields)
         }
 
-        /// Returns the same part with another body.
+        /// Returns the same part with a changed body.
         func mapBody(_ change: (any HTTPBody) -> any HTTPBody) -> MultipartBody.Part {
             MultipartBody.Part(change(body), fields)
         }
 
         /// Returns the same part with its filename also as `filename*` (RFC 8187), for a server that doesn't read UTF-8
-        /// in `filename`. RFC 7578 forbids it in forms, so use it only for a server that requires it. A part without a
-        /// filename, or with a custom Content-Disposition, doesn't change.
+        /// in `filename`.
+        ///
+        /// RFC 7578 forbids it in forms, so use it only for a server that requires it. A part without a filename, or
+        /// with a custom Content-Disposition, doesn't change.
         ///
         /// ```swift
         /// .file(at: url, name: "scan").withExtendedFilename()  // filename="é.png"; filename*=UTF-8''%C3%A9.png
         /// ```
         public func withExtendedFilename() -> MultipartBody.Part { MultipartBody.Part(body, fields.extended) }
 
-        /// Creates a part from a string, which is not escaped. Its media type's charset encodes it, or else UTF-8.
-        /// Without a `filename` and a `contentType`, the part has no media type.
+        /// Creates a part from a string, which is not escaped. It is encoded in the charset of its media type, or in
+        /// UTF-8 if there is none. Without a `filename` and a `contentType`, the part has no media type.
         public static func text(
             _ text: String, name: String? = nil, filename: String? = nil, contentType: MediaType? = nil,
             headers: HTTPHeaders = [:]
@@ -59,8 +63,8 @@ extension MultipartBody {
             MultipartBody.Part(DataBody(data), PartFields(name, filename, contentType, headers))
         }
 
-        /// Creates a part from a file. See ``FileBody``. By default, the filename is the path's last component, and its
-        /// extension determines the media type.
+        /// Creates a part from a file. See ``FileBody``. By default, the filename is the last component of the path,
+        /// and its extension determines the media type.
         public static func file(
             at url: URL, name: String? = nil, filename: String? = nil, contentType: MediaType? = nil,
             headers: HTTPHeaders = [:]
@@ -71,7 +75,7 @@ extension MultipartBody {
         }
 
         /// Creates a part from a closure that creates a new stream for each attempt. See ``StreamBody``. Without a
-        /// `length`, the whole body's length is unknown too.
+        /// `length`, the length of the whole body is unknown, too.
         public static func stream<Stream: AsyncSequence & SendableMetatype>(
             length: Int? = nil, name: String? = nil, filename: String? = nil, contentType: MediaType? = nil,
             headers: HTTPHeaders = [:], _ make: @escaping @Sendable () async throws -> Stream
@@ -83,7 +87,7 @@ extension MultipartBody {
         }
 
         /// Creates a part from any body with its headers: JSON, a one-shot stream, or a nested multipart body. The
-        /// part's `headers` take precedence over the body's.
+        /// `headers` of the part take precedence over those of the body.
         public static func body(
             _ body: any HTTPBody, name: String? = nil, filename: String? = nil, headers: HTTPHeaders = [:]
         ) -> MultipartBody.Part {
