@@ -3,7 +3,7 @@ import LetterheadFoundation
 
 /// A buffer that joins many small pieces to a string, without intermediate strings.
 ///
-/// Only closures receive it, while its memory lives, and ``take(_:)`` checks the bounds of each write.
+/// Only closures receive it, while its memory exists, and ``take(_:)`` checks the bounds of each write.
 @safe struct ByteText: ~Copyable {
     private let bytes: UnsafeMutableBufferPointer<UInt8>
     private(set) var count = 0

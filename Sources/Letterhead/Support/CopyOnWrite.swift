@@ -4,8 +4,8 @@
 /// Copying the wrapper copies one reference. Only changing a shared value copies its parts.
 @propertyWrapper
 struct CopyOnWrite<Value: Sendable>: Sendable {
-    /// `@unchecked`: its value is changed only while the box has a single owner. The value's exclusivity is unchecked,
-    /// because only the variable that contains the wrapper leads to it, and Swift checks that variable.
+    /// `@unchecked`: its value is changed only while the box has a single owner. The exclusivity of the value is
+    /// unchecked, because only the variable that contains the wrapper leads to it, and Swift checks that variable.
     private final class Box: @unchecked Sendable {
         @safe @exclusivity(unchecked) var value: Value
 

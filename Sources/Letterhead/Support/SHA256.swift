@@ -55,7 +55,7 @@ package struct SHA256Hasher: ~Copyable {
 
         typealias Absorb = @convention(c) (UnsafeMutableRawPointer?, UnsafeRawPointer?, Int) -> Int32
 
-        /// nil if the process hasn't loaded it.
+        /// The function that hashes whole blocks, or nil if the process hasn't loaded libcrypto.
         static let libcrypto: Absorb? = unsafe dlsym(nil, "SHA256_Update").map {
             unsafe unsafeBitCast($0, to: Absorb.self)
         }

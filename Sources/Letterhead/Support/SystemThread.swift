@@ -8,7 +8,7 @@ import LetterheadFoundation
 /// A thread for code that blocks, which tasks must not do.
 package enum SystemThread {
     /// Starts a thread that runs a closure and ends. Returns false if the system cannot start one. Call
-    /// `pthread_detach(pthread_self())` in the closure, unless another thread joins it.
+    /// `pthread_detach(pthread_self())` in the closure, unless a different thread joins it.
     ///
     /// - Parameter name: shown by debuggers, at most 15 bytes.
     package static func start(_ name: String, _ body: @escaping @Sendable () -> Void) -> Bool {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 
-/// A template that wraps a different template and changes some of its members.
+/// A template that contains a base template and changes some of its members.
 ///
 /// ```swift
 /// struct Traced<Base: RequestTemplate>: RequestDecorator {
@@ -97,7 +97,7 @@ extension RequestTemplate {
     }
 }
 
-/// A template that hides the type of a different template without being its decorator.
+/// A template that hides the type of the template inside it, without being its decorator.
 protocol ErasingTemplate: RequestTemplate {
     var erased: any RequestTemplate { get }
 }

@@ -37,8 +37,8 @@ public import LetterheadFoundation
 /// ## Declare the members exactly
 ///
 /// Declare each member with the type that it has in this protocol, and with a plain getter: stored or computed, but not
-/// `lazy`. Otherwise, Swift treats the declaration as an unrelated member and uses the default: with `var method:
-/// String`, a GET would be sent. Conform in an extension, and the compiler warns about such a member:
+/// `lazy`. Otherwise, Swift treats the declaration as an unrelated member and uses the default: with
+/// `var method: String`, a GET would be sent. Conform in an extension, and the compiler warns about such a member:
 ///
 /// ```swift
 /// struct DeleteUser { let login: String }
@@ -62,8 +62,8 @@ public protocol RequestTemplate<Response>: RequestConfigurable where Configured 
     /// ``HTTPResponse``. For any other type, implement ``decode(_:)``. Otherwise, decoding the response fails with
     /// `.cannotDecodeResponse`.
     ///
-    /// Decoding runs outside the main actor. If your module's default isolation is the main actor, declare the model
-    /// `nonisolated`.
+    /// Decoding runs outside the main actor. If the default isolation of your module is the main actor, declare the
+    /// model `nonisolated`.
     associatedtype Response: Sendable = HTTPResponse
 
     /// The type that ``HTTPError/failure(of:)`` decodes from the body of an error response. Default: `Never` (not
@@ -106,9 +106,8 @@ public protocol RequestTemplate<Response>: RequestConfigurable where Configured 
     /// Decodes a response with an accepted status. The default decodes a `Decodable` type ``Response`` with the decoder
     /// of the request or, if the request has none, of the client. For other types, it returns the response or `Void`.
     ///
-    /// The body may still be arriving. The function never runs on the caller's main actor. If it throws an
-    /// ``HTTPError``, the caller receives that error. Any other error becomes the underlying error of a
-    /// `.cannotDecodeResponse`.
+    /// The body may still be arriving. The function never runs on the main actor. If it throws an ``HTTPError``, the
+    /// caller receives that error. Any other error becomes the underlying error of a `.cannotDecodeResponse`.
     func decode(_ response: HTTPResponse) async throws -> Response
 
     /// Receives the result of the load before decoding: a response with an accepted status, or an error.

@@ -15,7 +15,6 @@
         ///
         /// Foundation prints the whole `failingURL`, with the values of its query. To log an error without secrets, log
         /// the ``HTTPError``.
-        /// the ``HTTPError``.
         public init(_ error: HTTPError) {
             var details: [String: Any] = [NSUnderlyingErrorKey: error, NSLocalizedDescriptionKey: error.description]
             details[NSURLErrorFailingURLErrorKey] = try? error.request.url()

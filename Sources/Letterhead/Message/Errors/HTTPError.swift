@@ -69,7 +69,7 @@ public struct HTTPError: Error, Sendable {
     ///   - code: the kind of failure.
     ///   - request: the request that failed.
     ///   - response: what has arrived of the response. Default: nil.
-    ///   - underlying: the original error of a different component. Default: nil.
+    ///   - underlying: the error that a different component threw, such as a decoder or the system. Default: nil.
     ///   - message: the cause and the remedy, without secrets.
     ///   - attempts: the attempts so far. Default: nil (the attempts of the response).
     ///   - mayHaveBeenSent: false only if it is certain that no byte of the request was sent. Default: nil (false for
@@ -94,7 +94,7 @@ public struct HTTPError: Error, Sendable {
     /// The response, or the part of it that arrived. Its body is in memory and limited in size.
     public var response: HTTPResponse? { contents.response }
 
-    /// The original error of a different component, unchanged.
+    /// The error that a different component threw, such as a decoder or the system, unchanged. Nil if there is none.
     public var underlying: (any Error)? { contents.underlying }
 
     /// The cause and the remedy, without secrets.
@@ -136,7 +136,7 @@ extension HTTPError: LocalizedError, CustomStringConvertible, CustomDebugStringC
     ///
     /// An underlying ``HTTPError`` is described in the same way, a coding error by its path and reason, and
     /// Foundation's errors by their cause. Other components' errors are described by `LocalizedError.errorDescription`,
-    /// which must not contain secrets. Without it, the description is the type's name and, for an enum, the case.
+    /// which must not contain secrets. Without it, the description is the name of the type and, for an enum, the case.
     ///
     /// For a status of 300 or more and for a ``Code/reportedFailure``, the explanation is one of these:
     /// - a body of type `text/plain`
@@ -160,7 +160,7 @@ extension HTTPError: LocalizedError, CustomStringConvertible, CustomDebugStringC
         if attempts.count > 1, !isKnown { text += " after \(attempts.count) attempts" }
         if !message.isEmpty { text += ": \(message)" }
         if let inner = underlying as? HTTPError {
-            // A message that contains an error's description contains its beginning.
+            // A message that contains the description of an error contains its beginning.
             if !message.holds("\(inner.code): \(inner.request.outline)") { text += ": \(inner.text(inside: self))" }
         } else if let underlying, !(underlying is DecodingError && message.holds("decoding ")) {
             let summary = Self.summary(of: underlying)
@@ -245,8 +245,7 @@ extension HTTPError.Code {
     /// or the server refused the client certificate. The underlying error has the message of the TLS library.
     public static let insecureConnection = Self(rawValue: "insecureConnection")
     /// The proxy refused to connect to the server with 401, 403 or 407. Check the proxy and its credentials in the
-    /// transport settings. See ``HTTPError/proxyStatus``. The libcurl transport reports it, for requests over
-    /// https.
+    /// transport settings. See ``HTTPError/proxyStatus``. The libcurl transport reports it, for requests over https.
     public static let proxyRefused = Self(rawValue: "proxyRefused")
     /// The request couldn't be signed. The underlying error tells why: an `HTTPAuthentication.Failure`, or an error
     /// from a provider.

@@ -174,8 +174,8 @@ extension HTTPEvent.Fact where Value == [String] {
     /// The names of headers that aren't sent after a redirect to a different origin.
     public static var withheld: Self { Self("withheld") }
     public static var names: Self { Self("names") }
-    /// The requests that held all connections while a request waited until its time limit, such as `GET exports/{}
-    /// (64)`. At most 10.
+    /// The requests that held all connections while a request waited until its time limit, such as
+    /// `GET exports/{} (64)`. At most 10.
     public static var holders: Self { Self("holders") }
     /// The header fields of an interim response, such as `Link: </style.css>; rel=preload`. Secrets are redacted.
     public static var headers: Self { Self("headers") }
@@ -186,6 +186,7 @@ extension HTTPEvent {
     ///
     /// A literal is a name as well: `event.name == "exchange.end"` is the same as `event.name == .exchangeEnd`. To have
     /// a constant for a custom event, extend the type:
+    ///
     /// ```swift
     /// extension HTTPEvent.Name {
     ///     static let shardChosen: Self = "shard.chosen"

@@ -25,9 +25,9 @@ import Synchronization
 /// }
 /// ```
 ///
-/// Law: the client calls ``record(_:)`` on the thread that caused the event, before the request continues. Only if a
-/// different thread is already delivering an event of the same load, that thread calls it. Return quickly, don't wait
-/// for a lock that is held for long, and don't send a request with the same client from this method.
+/// Law: the client calls ``record(_:)`` on the thread that caused the event, before the request continues. If a
+/// different thread is already delivering an event of the same load, that thread makes the call. Return quickly, don't
+/// wait for a lock that is held for long, and don't send a request with the same client from this method.
 ///
 /// <doc:ObservingAClient> lists all events, their facts and their order.
 public protocol HTTPObserver: Sendable {
@@ -79,8 +79,8 @@ extension HTTPEvent {
     /// Whether no event of the load follows, except from an exchange that outlives it.
     public var isEndOfLoad: Bool { name == .loadEnd || name == .loadFailed || name == .loadCancelled }
 
-    /// One line about a load: its method, its route or URL, its result and its duration, as in `GET users/{} 200 in
-    /// 142.0 ms`. Pass its events in order.
+    /// One line about a load: its method, its route or URL, its result and its duration, as in
+    /// `GET users/{} 200 in 142.0 ms`. Pass its events in order.
     public static func line(of events: [HTTPEvent]) -> String {
         guard let first = events.first else { return "(no events)" }
         // Events of an exchange may follow the end of the load.

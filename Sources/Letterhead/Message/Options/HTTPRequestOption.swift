@@ -89,7 +89,7 @@ extension RequestConfigurable {
     public func secret(_ isSecret: Bool = true) -> Configured { configured { $0.isSecret = isSecret } }
 }
 
-/// The options of a request or a template, by type.
+/// The values of the options that a request or a template sets.
 public struct HTTPRequestOptions: RequestSettings {
     private struct Entry: Sendable {
         let option: ObjectIdentifier
@@ -164,17 +164,17 @@ enum TimeoutOption: HTTPRequestOption {
 }
 
 enum IdleTimeoutOption: HTTPRequestOption {
-    /// The transport's limit.
+    /// Nil: the limit of the transport applies.
     static let defaultOptionValue: Duration? = nil
 }
 
 enum ConnectTimeoutOption: HTTPRequestOption {
-    /// The transport's limit.
+    /// Nil: the limit of the transport applies.
     static let defaultOptionValue: Duration? = nil
 }
 
 enum AcceptedStatusesOption: HTTPRequestOption {
-    /// ``HTTPStatusSet/success``, and 304 if the request is conditional.
+    /// Nil: ``HTTPStatusSet/success`` is accepted, and 304 if the request is conditional.
     static let defaultOptionValue: HTTPStatusSet? = nil
 }
 

@@ -101,8 +101,8 @@ extension HTTPRequest {
         }
     }
 
-    /// Gives this request the deadline of a different request, which it is sent for. For example, a request for a token
-    /// gets the deadline of the request that needs the token.
+    /// Gives this request the deadline of the request that it is sent for. For example, a request for a token gets the
+    /// deadline of the request that needs the token.
     ///
     /// It changes the time that ``timeLeft`` counts to, not the setting ``RequestSettings/deadline``. The new deadline
     /// can be later than the previous one.

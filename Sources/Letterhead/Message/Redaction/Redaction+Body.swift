@@ -52,7 +52,7 @@ extension Redaction {
     }
 
     /// Returns a text with the values of secret names redacted. Returns nil for binary data and for multipart bodies,
-    /// because the parts' names decide what is secret.
+    /// because the names of the parts decide what is secret.
     ///
     /// - Parameter isCut: whether the data may end in the middle of a character, which is then left out.
     package func redacted(_ data: Data, headers: HTTPHeaders, isCut: Bool = false) -> String? {
@@ -65,8 +65,8 @@ extension Redaction {
         headers.mediaType?.essence.hasPrefix("multipart/") == true
     }
 
-    /// Returns whether a body may hide secrets from a search: it is multipart, compressed, or text in another charset
-    /// or with a malformed byte.
+    /// Returns whether a body may hide secrets from a search: it is multipart, compressed, or text in a different
+    /// charset or with a malformed byte.
     package static func hidesText(_ headers: HTTPHeaders) -> Bool {
         if headers.contains(.contentEncoding) || isMultipart(headers) { return true }
         guard let type = headers.mediaType?.essence else { return false }
@@ -146,7 +146,7 @@ enum JSONBytes {
         return String(decoding: string.dropFirst().dropLast(), as: UTF8.self)
     }
 
-    /// Returns an object's members or an array's elements, up to a byte that JSON doesn't allow there.
+    /// Returns the members of an object or the elements of an array, up to a byte that JSON doesn't allow there.
     static func children(of value: ArraySlice<UInt8>) -> [(name: ArraySlice<UInt8>, value: ArraySlice<UInt8>)] {
         var children: [(name: ArraySlice<UInt8>, value: ArraySlice<UInt8>)] = []
         var rest = value.dropFirst()

@@ -28,8 +28,8 @@ public struct Redaction: Sendable, Hashable {
     /// Whether a name that contains a secret word is secret as well.
     private let knowsParts: Bool
 
-    /// The standard names: Authorization, Cookie, Set-Cookie, Proxy-Authorization and keys, and tokens, secrets,
-    /// passwords and codes.
+    /// The standard names: the headers Authorization, Cookie, Set-Cookie and Proxy-Authorization, and names of keys,
+    /// tokens, secrets, passwords and codes.
     ///
     /// A name that isn't in these lists is split into its words. It is secret if one word, or several adjacent words
     /// together, are secret: `X-Access-Token`, `PRIVATE-TOKEN`, `X-Goog-Api-Key`, `DPoP`, `auth_token`, `jwt`, `otp`
@@ -178,7 +178,7 @@ extension Redaction {
     /// after `?`, `&`, `;` or `#`.
     ///
     /// - Parameter nameless: whether a value without a name is redacted as well. Default: false (outside of URLs, as in
-    ///   a regular expression, `?=` has another meaning).
+    ///   a regular expression, `?=` has a different meaning).
     package func redactURLs(_ text: String, nameless: Bool = false) -> String {
         let text = Self.hide(values, in: text)
         guard text.utf8.contains(where: { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: "@") }) else { return text }
@@ -187,7 +187,7 @@ extension Redaction {
         while let byte = rest.popFirst() {
             output.append(byte)
             if "?&;#".utf8.contains(byte) {
-                // A name ends at each separator. Otherwise, each separator in a long name would start another search of
+                // A name ends at each separator. Otherwise, each separator in a long name would start a new search of
                 // it.
                 let name = rest.prefix { !"=?;".utf8.contains($0) && Self.isInside($0) }
                 guard rest.dropFirst(name.count).first == UInt8(ascii: "="),

@@ -32,7 +32,7 @@ final class ClientIdentity: Hashable, Sendable {
 /// The time between two resets of a client. A reset ends everything from earlier generations, and nothing from them is
 /// stored afterwards.
 ///
-/// A link stores state in ``HTTPRequest/unlessReset(_:)``.
+/// A link stores state for later requests only in ``HTTPRequest/unlessReset(_:)``.
 public struct ClientGeneration: Hashable, Sendable {
     let client: ClientIdentity
     fileprivate let number: Int

@@ -192,9 +192,12 @@ public struct BodyChunks: AsyncSequence, Sendable {
 /// The reason that a body can't be sent, read or decoded.
 ///
 /// Bodies, ``HTTPResponseBody`` and decoders throw it. A client reports it as the ``HTTPError/underlying`` error of an
-/// ``HTTPError``: `.invalidRequest` for a request body that can't be sent, `.responseTooLarge` for a response body that
-/// is too large or doesn't fit into memory, `.cannotDecodeResponse` if no decoder reads the response,
-/// `.validationFailed` if a validator throws it, and `.unknown` for ``alreadyRead`` and ``withheld`` in other cases.
+/// ``HTTPError`` with one of these codes:
+/// - `.invalidRequest`: a request body can't be sent.
+/// - `.responseTooLarge`: a response body is too large or doesn't fit into memory.
+/// - `.cannotDecodeResponse`: no decoder reads the response.
+/// - `.validationFailed`: a validator threw the error.
+/// - `.unknown`: ``alreadyRead`` and ``withheld`` in other cases.
 public enum HTTPBodyError: Error, Sendable, Hashable {
     /// The request body breaks a rule. Either nothing is sent, or the upload is aborted.
     ///

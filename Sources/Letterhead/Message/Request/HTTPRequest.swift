@@ -107,8 +107,8 @@ public struct HTTPRequest: RequestSettings, Identifiable {
         throw HTTPError(.invalidRequest, request: self, message: rule)
     }
 
-    /// Creates a request over https from a host and a path: `HTTPRequest(host: "api.example.com", path:
-    /// "users/\(login)")`.
+    /// Creates a request over https from a host and a path:
+    /// `HTTPRequest(host: "api.example.com", path: "users/\(login)")`.
     public init(method: HTTPMethod = .get, host: String, path: RequestPath = "") {
         parts = Parts(method: method, host: host, path: path)
     }
@@ -155,7 +155,7 @@ public struct HTTPRequest: RequestSettings, Identifiable {
         _modify { yield &parts.host }
     }
 
-    /// The port, or nil for the scheme's default port.
+    /// The port, or nil for the default port of the scheme.
     public var port: Int? {
         get { parts.port }
         _modify { yield &parts.port }
@@ -326,8 +326,9 @@ extension HTTPRequest {
 
     /// Returns whether a header field of the request or its response is specific to one user.
     ///
-    /// It is if the field is marked as secret, or if its name is secret in the ``RequestSettings/redaction`` of the
-    /// request or in ``Redaction/standard``. A redaction without the standard names doesn't make a field less secret.
+    /// This is the case if the field is marked as secret, or if its name is secret in the ``RequestSettings/redaction``
+    /// of the request or in ``Redaction/standard``. A redaction without the standard names doesn't make a field less
+    /// secret.
     public func isSecret(_ field: HTTPHeaders.Field) -> Bool {
         field.isSecret || redaction.isSecret(header: field.name) || Redaction.standard.isSecret(header: field.name)
     }

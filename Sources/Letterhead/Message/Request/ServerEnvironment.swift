@@ -51,7 +51,7 @@ public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
     /// The query items of requests to the environment origin. A redirected request gets none of them.
     public var query: QueryParameters
     /// Whether credentials without `allowedOrigins` may be sent to this origin over http, for a server in a local
-    /// network. Everyone on the way can read them. Default: false.
+    /// network. Any device between the client and the server can read them. Default: false.
     public var allowsCredentialsOverHTTP = false
     private let base: BaseURL
     private let defect: String?

@@ -74,7 +74,7 @@ public struct HTTPResponse: Sendable {
         _modify { yield &parts.statusReason }
     }
 
-    /// A typed value that a loader or a validator attached to the response, or the key's default.
+    /// A typed value that a loader or a validator attached to the response, or the default of the key.
     public subscript<Key: HTTPRequestOption>(option key: Key.Type) -> Key.Value {
         get { parts.values[option: key] }
         set { parts.values[option: key] = newValue }

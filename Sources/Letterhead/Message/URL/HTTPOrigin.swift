@@ -76,8 +76,8 @@ protocol BaseURLParts {
     var query: QueryParameters { get }
 }
 
-/// A scheme, a host and a port (RFC 6454). It identifies the server that credentials, headers and environments belong
-/// to.
+/// A scheme, a host and a port (RFC 6454). Credentials, environments, and cookies that a request sets itself belong to
+/// an origin.
 ///
 /// Scheme and host are compared in lower case. An origin without a port equals one with the default port of its scheme.
 public struct HTTPOrigin: Sendable, CustomStringConvertible {
@@ -106,7 +106,7 @@ public struct HTTPOrigin: Sendable, CustomStringConvertible {
     public var isSecure: Bool {
         if scheme.isSame(as: "https") || host.isSame(as: "localhost") || host.isSame(as: "[::1]") { return true }
         let numbers = host.split(at: ".", omittingEmpty: false).map { number in
-            // Some resolvers read a number with a leading zero as octal, so 0127.0.0.1 can be another machine.
+            // Some resolvers read a number with a leading zero as octal, so 0127.0.0.1 can be a different machine.
             number.begins(with: "0") && number.utf8.count > 1 || number.begins(with: "+") ? nil : UInt8(number)
         }
         return numbers.count == 4 && numbers.first == 127 && !numbers.contains(nil)

@@ -182,8 +182,8 @@ extension QueryParameters: ExpressibleByDictionaryLiteral {
         items = []
         items.reserveCapacity(elements.count)
         // The elements are moved out of the array from the end, because only its last element can be moved. Copying an
-        // existential and destroying the original later would take most of the time. Swapping in the array's memory
-        // keeps each element once.
+        // existential and destroying the original later would take most of the time. Swapping in the memory of the
+        // array keeps each element once.
         var elements = elements
         unsafe elements.withUnsafeMutableBufferPointer { unsafe $0.reverse() }
         while !elements.isEmpty {

@@ -8,6 +8,7 @@ public import LetterheadFoundation
 ///
 /// To make your type a query value, conform it to the protocol. An enumeration with raw values needs no further code.
 /// Any other type implements ``append(to:name:)``:
+///
 /// ```swift
 /// enum Order: String, QueryValue { case ascending = "asc", descending = "desc" }
 ///

@@ -113,8 +113,10 @@ extension URITemplate {
     /// empty list counts as no value.
     ///
     /// ```swift
-    /// ["login": "ada", "page": 2, "sort": sort, "fields": ["id", "name"], "filter": URITemplate.pairs(["color":
-    /// "red"])]
+    /// [
+    ///     "login": "ada", "page": 2, "fields": ["id", "name"],
+    ///     "filter": URITemplate.pairs(["color": "red"]),
+    /// ]
     /// ```
     public struct Values: Sendable, ExpressibleByDictionaryLiteral {
         private var values: [String: URITemplateValue] = [:]

@@ -123,7 +123,7 @@ extension HTTPBody {
 }
 
 extension HTTPRequest {
-    /// Passes the request's encoder to its body.
+    /// Passes the encoder of the request to its body.
     mutating func passEncoder() {
         if let encoder, let body = body.taking(encoder) { self.body = body }
     }

@@ -3,8 +3,8 @@ import LetterheadFoundation
 
 /// Parses a JSON text in UTF-8 (RFC 8259) in one pass over its bytes.
 ///
-/// Parses responses without a fixed type. `JSONDecoder` would find the kind of a value only by trying to decode each
-/// kind.
+/// Use it for responses without a fixed type. `JSONDecoder` would find the kind of a value only by trying to decode
+/// each kind.
 ///
 /// It exists only while ``value(of:)`` has the bytes, and reads them below ``index``, or through ``next``, which checks
 /// it.
@@ -148,8 +148,8 @@ import LetterheadFoundation
 extension JSONText {
     /// Refuses a member name that `JSONDecoder` would compare in quadratic time. Finds no other defects.
     ///
-    /// - Parameter isJSON5: whether names can also have single quotes or none. Then the characters are refused
-    ///   anywhere.
+    /// - Parameter isJSON5: whether names can also have single quotes or none. Too many combining characters are then
+    ///   refused anywhere in the text.
     static func checkNames(of data: Data, isJSON5: Bool = false) throws {
         try unsafe data.withUnsafeBytes { data in
             let bytes = unsafe data.bindMemory(to: UInt8.self)

@@ -133,7 +133,8 @@ extension JSONValue {
 }
 
 extension JSONValue: CustomStringConvertible {
-    /// The value as JSON on one line, with sorted names. JSON has no infinite numbers and no NaN: they are strings.
+    /// The value as JSON on one line, with sorted names. JSON has no infinite numbers and no NaN, so they are written
+    /// as strings.
     public var description: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -108,7 +108,7 @@ enum ResponseDecoding {
 }
 
 extension HTTPResponse {
-    /// Decodes the body with the request's decoder, or else with the client's.
+    /// Decodes the body with the decoder of the request or, if the request has none, of the client.
     ///
     /// ```swift
     /// let user = try await client.send(HTTPRequest("https://api.example.com/users/ada")).decode(User.self)

@@ -51,7 +51,7 @@ public struct WithBody<Base: RequestTemplate, Body: Sendable>: RequestDecorator 
 
 extension WithBody: PaginatedDecorator, PaginatedTemplate where Base: PaginatedTemplate {}
 
-/// A body that cannot be encoded, for a body that cannot take more parts.
+/// A body that fails when it is encoded, because parts were added to a body that isn't a ``MultipartBody``.
 private struct PartsWithoutPlace: HTTPBody {
     let body: String
 

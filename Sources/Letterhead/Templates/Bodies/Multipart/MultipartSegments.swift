@@ -34,7 +34,7 @@ struct MultipartSegments: Sendable {
         return known.count == segments.count ? known.reduce(0, +) : nil
     }
 
-    /// Returns all segments' bytes, which must be in memory.
+    /// Returns the bytes of all segments, which must be in memory.
     ///
     /// - Throws: ``HTTPBodyError/invalid(_:file:)`` if there is not enough memory.
     func data() throws(HTTPBodyError) -> Data {
