@@ -83,7 +83,7 @@ import LetterheadFoundation
 
 /// String encodings by their charset names in media types.
 enum TextEncoding {
-    /// Returns the encoding for a name, ignoring its case, or nil for an unknown name, and for an encoding that
+    /// Returns the encoding for a name, ignoring its case. Returns nil for an unknown name, and for an encoding that
     /// Foundation doesn't have on this platform.
     static func encoding(of name: String) -> String.Encoding? {
         known(ASCII.keyword(name)).flatMap { String(data: Data(), encoding: $0) == nil ? nil : $0 }

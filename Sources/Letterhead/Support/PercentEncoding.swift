@@ -61,8 +61,8 @@ package enum PercentEncoding {
         }
     }
 
-    /// Returns the normal form that is the same for all strings that differ only in their escapes (RFC 3986, 6.2.2):
-    /// unreserved bytes aren't escaped, and every other byte is `%XX` in upper case.
+    /// Returns the normal form that is the same for all strings that differ only in their escapes (RFC 3986, 6.2.2). In
+    /// it, unreserved bytes aren't escaped, and every other byte is `%XX` in upper case.
     package static func normalized(_ bytes: some Sequence<UInt8>) -> String {
         let set = EscapeSet.unreserved
         var output: [UInt8] = []

@@ -236,12 +236,12 @@ extension HTTPError.Code {
     /// Your request breaks a rule, or its body couldn't be encoded. Usually nothing was sent. See
     /// ``HTTPError/mayHaveBeenSent``.
     public static let invalidRequest = Self(rawValue: "invalidRequest")
-    /// The server couldn't be reached: its name wasn't found, it refused the connection, no route exists, or the
+    /// The server couldn't be reached. Its name wasn't found, it refused the connection, no route exists, or the
     /// connection ended during the TLS handshake.
     public static let cannotConnect = Self(rawValue: "cannotConnect")
     /// An established connection was lost.
     public static let connectionLost = Self(rawValue: "connectionLost")
-    /// TLS failed: the certificate isn't trusted, has expired or belongs to a different host, no common version exists,
+    /// TLS failed. The certificate isn't trusted, has expired or belongs to a different host, no common version exists,
     /// or the server refused the client certificate. The underlying error has the message of the TLS library.
     public static let insecureConnection = Self(rawValue: "insecureConnection")
     /// The proxy refused to connect to the server with 401, 403 or 407. Check the proxy and its credentials in the
@@ -274,8 +274,8 @@ extension HTTPError.Code {
     public static let tooManyRedirects = Self(rawValue: "tooManyRedirects")
     /// The pages of a sequence form a loop, or there are too many pages or too many empty pages in a row.
     public static let paginationLoop = Self(rawValue: "paginationLoop")
-    /// The server reported a failure after an accepted status: in an `error` event of a stream, or in the body of a
-    /// response that a signer checks. The failure is the body of ``HTTPError/response``, so that
+    /// The server reported a failure after an accepted status. It did so in an `error` event of a stream, or in the
+    /// body of a response that a signer checks. The failure is the body of ``HTTPError/response``, so that
     /// ``HTTPError/failure(of:)`` decodes it.
     public static let reportedFailure = Self(rawValue: "reportedFailure")
     /// A reset of the chain is in progress.

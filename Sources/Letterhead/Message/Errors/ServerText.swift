@@ -30,8 +30,10 @@ extension HTTPResponse {
         return isCut ? text.map { Redaction.wholeWords(of: $0) } : text
     }
 
-    /// Describes a body that should be JSON, but doesn't begin like JSON or has a different media type: "the response
-    /// is text/html and begins with `<title>502`". Returns an empty string for any other body.
+    /// Describes a body that should be JSON, but doesn't begin like JSON or has a different media type. Returns an
+    /// empty string for any other body.
+    ///
+    /// An example is "the response is text/html and begins with `<title>502`".
     func foreignBody(for request: HTTPRequest) -> String {
         let type = headers.mediaType
         var parts: [String] = []
@@ -149,8 +151,8 @@ extension Redaction {
         return words(text, upTo: limit, hiding: secrets.flatMap(Self.spellings))
     }
 
-    /// Returns a secret, and the forms of it that a server may echo: a credential without the name of its scheme, the
-    /// username and password of a Basic credential, each cookie, and all of these escaped as in a URL.
+    /// Returns a secret, and the forms of it that a server may echo. These are a credential without the name of its
+    /// scheme, the username and password of a Basic credential, each cookie, and all of these escaped as in a URL.
     private static func spellings(of secret: String) -> [String] {
         var spellings = [secret]
         if let credential = secret.cut(at: " ").map({ String($0.tail) }) {

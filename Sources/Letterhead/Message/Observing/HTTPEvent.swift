@@ -13,8 +13,9 @@ public struct HTTPEvent: Sendable, CustomStringConvertible {
     public let name: Name
     /// The number of the load, unique in the process.
     public let load: Int
-    /// The number of the load that this one serves: the first page of a page sequence, or the load that needs a token
-    /// or an alternate request. Nil for a load that serves no other.
+    /// The number of the load that this one serves, or nil if it serves no other.
+    ///
+    /// It is the first page of a page sequence, or the load that needs a token or an alternate request.
     public let parent: Int?
     /// The number of the attempt, starting at 1, or 0 before the first attempt.
     public internal(set) var attempt: Int

@@ -79,8 +79,8 @@ extension HTTPEvent {
     /// Whether no event of the load follows, except from an exchange that outlives it.
     public var isEndOfLoad: Bool { name == .loadEnd || name == .loadFailed || name == .loadCancelled }
 
-    /// One line about a load: its method, its route or URL, its result and its duration, as in
-    /// `GET users/{} 200 in 142.0 ms`. Pass its events in order.
+    /// One line about a load, as in `GET users/{} 200 in 142.0 ms`: its method, its route or URL, its result and its
+    /// duration. Pass its events in order.
     public static func line(of events: [HTTPEvent]) -> String {
         guard let first = events.first else { return "(no events)" }
         // Events of an exchange may follow the end of the load.

@@ -233,8 +233,9 @@ extension HTTPEvent {
 }
 
 extension HTTPRequest {
-    /// The facts about this request for the event of an exchange, for links that create spans themselves: the method,
-    /// the URL without secrets, the origin, the route, and how often the load was sent before.
+    /// The facts about this request for the event of an exchange, for links that create spans themselves.
+    ///
+    /// They are the method, the URL without secrets, the origin, the route, and how often the load was sent before.
     public var exchangeEvent: HTTPEvent {
         var event = HTTPEvent(.exchangeStart, route: observation?.route ?? path.route)
         event.describe(self)

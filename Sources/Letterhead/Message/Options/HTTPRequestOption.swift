@@ -204,8 +204,9 @@ extension RequestSettings {
         set { self[option: SecretBodiesOption.self] = newValue }
     }
 
-    /// The time limit of one attempt, from its start to the last byte of the response body, with a precision of one
-    /// millisecond. Default: nil (no limit).
+    /// The time limit of one attempt, from its start to the last byte of the response body. Default: nil (no limit).
+    ///
+    /// The limit has a precision of one millisecond.
     ///
     /// For a streamed response with an accepted status, the limit ends with the head, because the reader determines how
     /// fast the body is read. For any other status, the limit includes the body, because it becomes part of an error.
@@ -277,8 +278,8 @@ extension HTTPRequest {
     /// status accepted.
     package func isOpenEnded(after status: HTTPStatus) -> Bool { responseDelivery == .streamed && accepts(status) }
 
-    /// Returns whether a status counts as success for this request: one of ``RequestSettings/acceptedStatuses``, or by
-    /// default 2xx, and 304 if the request is conditional.
+    /// Returns whether a status counts as success for this request. By default, 2xx does, and 304 if the request is
+    /// conditional. ``RequestSettings/acceptedStatuses`` replaces this rule.
     ///
     /// The client checks the status once, after the chain and before decoding. A status that isn't accepted is
     /// `.unacceptableStatus`, with the response in the error. Transports and most links return responses with any

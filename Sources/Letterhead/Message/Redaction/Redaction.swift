@@ -174,8 +174,8 @@ extension Redaction {
 }
 
 extension Redaction {
-    /// Redacts the URLs in a string, such as a `Location` or `Link`: user and password, and the values of secret names
-    /// after `?`, `&`, `;` or `#`.
+    /// Redacts the URLs in a string, such as a `Location` or `Link`. This includes user and password, and the values of
+    /// secret names after `?`, `&`, `;` or `#`.
     ///
     /// - Parameter nameless: whether a value without a name is redacted as well. Default: false (outside of URLs, as in
     ///   a regular expression, `?=` has a different meaning).

@@ -55,7 +55,7 @@ extension EncodedOnce: CustomStringConvertible, CustomReflectable {
     var customMirror: Mirror { Mirror(describing: self) }
 }
 
-/// A body that produces the same bytes each time without keeping a copy of them: they are stored or streamed, or the
+/// A body that produces the same bytes each time without keeping a copy of them. They are stored or streamed, or the
 /// bodies that it contains are encoded once.
 protocol SteadyBody: HTTPBody {
     /// Returns the same body with changed bodies inside. Default: nil (none of its bytes can change).

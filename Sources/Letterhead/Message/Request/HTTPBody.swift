@@ -16,9 +16,9 @@ public import LetterheadFoundation
 /// ## Use a body
 ///
 /// The library has ``JSONBody``, ``FormBody``, ``MultipartBody``, ``DataBody``, ``FileBody`` and ``StreamBody``. The
-/// transport reads a body before it sends anything. If that fails, nothing is sent, and the request fails with
-/// `.invalidRequest` and the underlying error. An ``HTTPError`` from a body is thrown unchanged, and a
-/// `CancellationError` becomes `.cancelled`.
+/// transport calls ``encode()`` or ``chunks()`` before it sends anything. If the call throws, nothing is sent, and the
+/// request fails with `.invalidRequest` and the underlying error. An ``HTTPError`` from the call is thrown unchanged,
+/// and a `CancellationError` becomes `.cancelled`.
 ///
 /// ## Implement a body
 ///

@@ -253,9 +253,10 @@ public struct HTTPRequest: RequestSettings, Identifiable {
 
     package var hasScheme: Bool { parts.scheme != nil }
 
-    /// Fills a request without a host from a base URL: sets the host, adds the path prefix to a relative path, and uses
-    /// the scheme, user information, port and query items that the request doesn't set. A request with a host stays
-    /// unchanged.
+    /// Fills a request without a host from a base URL. A request with a host stays unchanged.
+    ///
+    /// It sets the host, adds the path prefix to a relative path, and uses the scheme, user information, port and query
+    /// items that the request doesn't set.
     mutating func fill(from url: URL) {
         guard host == nil else { return }
         url.absoluteString.withBytes { bytes in

@@ -107,11 +107,10 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
         }
     }
 
-    /// Reads the rest of a body that nothing else will read, or ends it, and releases what links hold until its end,
-    /// such as a slot.
+    /// Ends a body that nothing will read, and releases what links hold until its end, such as a slot.
     ///
-    /// Call it in a link before it awaits its next loader again. If the rest is small and arrives within a second, the
-    /// connection can be reused. Any other body is cancelled.
+    /// Call it in a link before it awaits its next loader again. If the rest of the body is small and arrives within a
+    /// second, it is read, so that the connection can be reused. Any other body is cancelled.
     public func discard() async {
         guard case .stream(let stream) = released().source else { return }
         guard let length, length <= 64 << 10 else { return stream.cancel() }
@@ -163,8 +162,8 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
         }
     }
 
-    /// Reads a body until a closure has seen enough of it, and returns a body with all of its pieces, from the first
-    /// one. An error while reading is thrown to the reader of the returned body, after the pieces before it.
+    /// Reads a body until a closure has seen enough of it, and returns a body that still has all pieces. An error while
+    /// reading is thrown to the reader of the returned body, after the pieces before it.
     ///
     /// Use it in a validator that judges the beginning of a streamed response:
     ///

@@ -83,9 +83,10 @@ extension HTTPRequest {
 
     package var hasResponseLimit: Bool { options.contains(ResponseLimitOption.self) }
 
-    /// The largest number of bytes of a response that may be in memory: of a buffered response, of one that isn't saved
-    /// because of its status, and of a stream with a slow reader. Only the limit of a buffered response raises it above
-    /// 64 MiB.
+    /// The largest number of bytes of a response that may be in memory.
+    ///
+    /// It applies to a buffered response, to one that isn't saved because of its status, and to a stream with a slow
+    /// reader. Only the limit of a buffered response raises it above 64 MiB.
     var bufferLimit: Int {
         responseDelivery == .buffered ? responseLimit : min(responseLimit, HTTPResponse.Delivery.buffered.standardLimit)
     }

@@ -81,8 +81,8 @@ final class OpenFile: Sendable {
         guard try file.size(in: status) == file.size else { throw changed }
     }
 
-    /// Throws an error if the size of the file has changed, or if the file contains more bytes than its reported size,
-    /// as files in `/proc` do.
+    /// Throws an error if the size of the file has changed, or if the file contains more bytes than its reported size.
+    /// Files in `/proc` do.
     func checkEnd() throws(HTTPBodyError) {
         try checkSize()
         guard file.range == nil else { return }

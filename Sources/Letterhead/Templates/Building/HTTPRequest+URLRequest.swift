@@ -179,8 +179,12 @@
         /// - Throws: `.invalidRequest` if the request cannot be built or converted.
         public func urlRequest() throws(HTTPError) -> URLRequest { try checkedRequest().urlRequest() }
 
-        /// Builds the request, completes it with an environment unless the template has one, and converts it to a
-        /// `URLRequest`: `try StandardRequestBuilder(GetUser(login: "ada")).urlRequest(in: .production)`.
+        /// Builds the request, completes it with an environment, and converts it to a `URLRequest`. An environment that
+        /// the template sets takes precedence.
+        ///
+        /// ```swift
+        /// let urlRequest = try StandardRequestBuilder(GetUser(login: "ada")).urlRequest(in: .production)
+        /// ```
         ///
         /// - Throws: `.invalidRequest` if the request cannot be built or converted.
         public func urlRequest(in environment: ServerEnvironment) throws(HTTPError) -> URLRequest {

@@ -56,8 +56,8 @@ extension HTTPBodyDecoder {
 }
 
 extension HTTPRequest {
-    /// Sets `Accept` (RFC 9110, 12.5.1) to the media types of the decoder that will read the response, unless the
-    /// request or its client sets the header. A header of the environment or of the body replaces it.
+    /// Sets `Accept` (RFC 9110, 12.5.1) to the media types of the decoder that will read the response. It does nothing
+    /// if the request or its client sets the header. A header of the environment or of the body replaces it.
     ///
     /// - Parameter standard: the value for a request that sets no decoder. Nil if the client decoder has no media
     ///   types.

@@ -12,7 +12,7 @@ public import LetterheadFoundation
 ///
 /// If you know the members, declare a `Decodable` type instead. Literals create values: `["after": nil, "size": 20]`.
 ///
-/// - A missing value is null. An accessor, such as ``int``, is nil if the value has a different kind.
+/// - A missing value is null. An accessor, such as `int`, is nil if the value has a different kind.
 /// - Signed and unsigned 64-bit integers are exact.
 /// - Numbers with the same value are equal, so `2` equals `2.0`. A document that is written and read again equals the
 ///   original.

@@ -6,9 +6,10 @@ enum UnknownCharsetOption: HTTPRequestOption {
 }
 
 extension RequestSettings {
-    /// The encoding for text in a charset that the library doesn't support, and for text that isn't UTF-8 if the
-    /// response declares no charset. Default: nil (decoding such a response as a `String` fails with
-    /// `.cannotDecodeResponse`).
+    /// The encoding for text in a charset that the library doesn't support. Default: nil (decoding such a response as a
+    /// `String` fails with `.cannotDecodeResponse`).
+    ///
+    /// It also applies to text that isn't UTF-8 if the response declares no charset.
     public var unknownCharset: String.Encoding? {
         get { self[option: UnknownCharsetOption.self] }
         set { self[option: UnknownCharsetOption.self] = newValue }

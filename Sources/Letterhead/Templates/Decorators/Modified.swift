@@ -156,8 +156,8 @@ extension RequestTemplate {
         configured { $0.responseDelivery = delivery }
     }
 
-    /// Adds a closure that is called while the bodies of the request and its response are transferred, after the
-    /// closures added before it. See ``RequestSettings/onProgress``.
+    /// Adds a closure that is called while the bodies of the request and its response are transferred. Closures added
+    /// before are called first. See ``RequestSettings/onProgress``.
     public func onProgress(
         _ report: @escaping @Sendable (HTTPRequest.Progress) -> Void
     ) -> Modified<Self> {
