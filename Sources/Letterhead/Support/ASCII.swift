@@ -33,13 +33,13 @@ package enum ASCII {
     }
 
     /// Returns the string in lower case if all bytes are ASCII, and an empty string otherwise. The result can be
-    /// compared with literals and be a key of a dictionary, because there is nothing in it to normalize.
+    /// compared with literals and be a dictionary key, because there is nothing in it to normalize.
     package static func keyword(_ text: some StringProtocol) -> String {
         let text = String(text)
         return isASCII(text) ? lowercased(text) : ""
     }
 
-    /// Returns the members of a comma-separated list (RFC 9110, 5.6.1) without empty ones. The list may span several
+    /// Returns the members in a comma-separated list (RFC 9110, 5.6.1) without empty ones. The list may span several
     /// fields.
     package static func members(of fields: [String]) -> [String] {
         fields.flatMap { $0.split(at: ",") }.map { trimmed($0) }.filter { !$0.isEmpty }

@@ -3,7 +3,7 @@ import LetterheadFoundation
 
 /// A buffer that joins many small pieces to a string, without intermediate strings.
 ///
-/// Only closures receive it, while its memory exists, and ``take(_:)`` checks the bounds of each write.
+/// Only closures receive it, while its memory exists, and ``take(_:)`` checks each write.
 @safe struct ByteText: ~Copyable {
     private let bytes: UnsafeMutableBufferPointer<UInt8>
     private(set) var count = 0
@@ -67,7 +67,7 @@ import LetterheadFoundation
         unsafe digits.reverse()
     }
 
-    /// Appends a string with each byte in the set as `%XX`. It appends at most three bytes for each byte of the string.
+    /// Appends a string with each byte in the set as `%XX`. It appends at most three bytes for each byte.
     @inline(__always)
     mutating func append(_ text: String, escaping set: EscapeSet) {
         unsafe count += PercentEncoding.write(text, set, to: take(3 * text.utf8.count))

@@ -2,10 +2,10 @@
 package import LetterheadFoundation
 
 extension String {
-    /// Calls a closure with the UTF-8 bytes of the string. Unlike `withUTF8`, it doesn't need a variable. Only a string
-    /// from Objective-C is copied.
+    /// Calls a closure with the UTF-8 bytes. Unlike `withUTF8`, it doesn't need a variable. Only a string from
+    /// Objective-C is copied.
     ///
-    /// The call is safe. Uses of the bytes are unsafe: the bytes exist only until the closure returns.
+    /// The call is safe. Using the bytes is unsafe: they exist only until the closure returns.
     @inline(__always) @safe
     package func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
         unsafe utf8.withContiguousStorageIfAvailable(body) ?? withCopiedBytes(body)
@@ -74,7 +74,7 @@ extension String {
 }
 
 extension String? {
-    /// The bytes of the string, to compare strings or to use them as keys.
+    /// The UTF-8 bytes, to compare strings or to use them as keys.
     package var bytes: [UInt8]? { map { Array($0.utf8) } }
 }
 
@@ -110,7 +110,7 @@ extension Data {
 // These use positions instead of iterators for speed: building a request parses its base URL. The positions that a
 // caller passes must be in the buffer, and its memory outlives the call.
 extension UnsafeBufferPointer<UInt8> {
-    /// Returns the first position of an ASCII character in a range.
+    /// Returns where an ASCII character first occurs in a range.
     func first(_ mark: Unicode.Scalar, from start: Int, to end: Int) -> Int? {
         guard start < end, let base = baseAddress,
             let place = unsafe memchr(base + start, Int32(mark.value), end - start)
@@ -118,7 +118,7 @@ extension UnsafeBufferPointer<UInt8> {
         return unsafe UnsafeRawPointer(place) - UnsafeRawPointer(base)
     }
 
-    /// Returns the last position of an ASCII character in a range.
+    /// Returns where an ASCII character last occurs in a range.
     func last(_ mark: Unicode.Scalar, from start: Int, to end: Int) -> Int? {
         var place = unsafe first(mark, from: start, to: end)
         while let found = place, let next = unsafe first(mark, from: found + 1, to: end) { place = next }
@@ -132,8 +132,8 @@ extension UnsafeBufferPointer<UInt8> {
 }
 
 extension Array {
-    /// Replaces all elements that fulfill a condition with one element, at the position of the first match. Without a
-    /// match, appends the element. If the element is nil, only removes the matches.
+    /// Replaces all elements that fulfill a condition with one element, at the first match. Without a match, appends
+    /// the element. If the element is nil, only removes the matches.
     mutating func replace(with element: Element?, where fits: (Element) -> Bool) {
         guard let place = firstIndex(where: fits) else { return element.map { append($0) } ?? () }
         // Usually only one element fits, and the others stay.

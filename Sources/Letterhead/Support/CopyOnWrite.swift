@@ -4,8 +4,8 @@
 /// Copying the wrapper copies one reference. Only changing a shared value copies its parts.
 @propertyWrapper
 struct CopyOnWrite<Value: Sendable>: Sendable {
-    /// `@unchecked`: its value is changed only while the box has a single owner. The exclusivity of the value is
-    /// unchecked, because only the variable that contains the wrapper leads to it, and Swift checks that variable.
+    /// `@unchecked`: its value is changed only while the box has a single owner. Exclusivity is unchecked, because only
+    /// the variable that contains the wrapper leads to it, and Swift checks that variable.
     private final class Box: @unchecked Sendable {
         @safe @exclusivity(unchecked) var value: Value
 
@@ -16,7 +16,7 @@ struct CopyOnWrite<Value: Sendable>: Sendable {
 
     init(wrappedValue: Value) { box = Box(wrappedValue) }
 
-    /// The value. It is read and changed in place, so that changing one of its arrays doesn't copy the array.
+    /// The value. It is read and changed in place, so that changing an array in it doesn't copy the array.
     var wrappedValue: Value {
         @inline(__always) _read { yield box.value }
         @inline(__always) _modify {

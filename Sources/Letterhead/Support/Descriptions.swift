@@ -6,7 +6,7 @@ extension Mirror {
     }
 }
 
-/// The rule that a document violates. It never contains the content of the document, which the server controls.
+/// The rule that a document violates. It never contains document content, which the server controls.
 struct InvalidDocument: Error, CustomStringConvertible {
     let description: String
 

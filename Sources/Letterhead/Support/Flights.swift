@@ -14,7 +14,7 @@ package final class Flights<Key: Hashable & Sendable, Value: Sendable>: Sendable
     package enum Outcome: Sendable {
         case value(Value)
         case cancelled
-        /// The time limit of the waiting task passed.
+        /// The time limit for the waiting task passed.
         case late
         case reset
     }
@@ -31,7 +31,7 @@ package final class Flights<Key: Hashable & Sendable, Value: Sendable>: Sendable
     }
 
     private struct Flight {
-        /// The number of its first ticket.
+        /// The first ticket number.
         let number: Int
         let isLasting: Bool
         /// The operation until it is started, and its task afterwards.
@@ -66,21 +66,21 @@ package final class Flights<Key: Hashable & Sendable, Value: Sendable>: Sendable
             return Ticket(key: key, flight: lastNumber, number: lastNumber)
         }
 
-        /// Notes the priority of a waiting task, and returns the task of the operation if it has started.
+        /// Notes the priority that a waiting task has, and returns the operation task if it has started.
         mutating func raise(_ ticket: Ticket, to priority: TaskPriority) -> Task<Void, Never>? {
             guard let index = index(of: ticket) else { return nil }
             flights.values[index].priority = max(flights.values[index].priority ?? priority, priority)
             return flights.values[index].task
         }
 
-        /// Returns the index of the flight of a ticket, or nil if the flight has ended.
+        /// Returns the index of the flight for a ticket, or nil if the flight has ended.
         func index(of ticket: Ticket) -> Dictionary<Key, Flight>.Index? {
             flights.index(forKey: ticket.key).flatMap { flights.values[$0].number == ticket.flight ? $0 : nil }
         }
     }
 
-    /// A flight that was removed. It is released after the lock, because releasing the data of a key may call a
-    /// deallocator that cancels a waiting task.
+    /// A flight that was removed. It is released after the lock, because releasing a key may call a deallocator that
+    /// cancels a waiting task.
     private typealias Removed = (key: Key, value: Flight)
 
     private let state = Mutex(State())
@@ -117,8 +117,8 @@ package final class Flights<Key: Hashable & Sendable, Value: Sendable>: Sendable
         if let ticket { launch(ticket) }
     }
 
-    /// Starts the operation of a flight, unless the flight was removed. If a reset comes first, it removes the flight
-    /// and the operation never starts. If it comes later, it cancels the task.
+    /// Starts an operation, unless its flight was removed. If a reset comes first, it removes the flight and the
+    /// operation never starts. If it comes later, it cancels the task.
     private func launch(_ first: Ticket) {
         let operation = state.withLock { state in
             state.index(of: first).flatMap { state.flights.values[$0].operation.take() }
@@ -134,7 +134,7 @@ package final class Flights<Key: Hashable & Sendable, Value: Sendable>: Sendable
         if let priority { Self.escalate(task, to: priority) }
     }
 
-    /// Creates a task that begins on the thread of its creator, if the system can do that.
+    /// Creates a task that begins on the current thread, if the system can do that.
     private static func task(_ operation: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
         if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
             Task.immediate { await operation() }
@@ -148,7 +148,7 @@ package final class Flights<Key: Hashable & Sendable, Value: Sendable>: Sendable
         task.escalatePriority(to: priority)
     }
 
-    /// Waits for the outcome, and raises the priority of the operation to the priority of the caller.
+    /// Waits for the outcome, and raises the operation to the priority that the caller has.
     ///
     /// - Parameter limit: the longest time to wait. nil means no limit.
     package func outcome(for ticket: Ticket, within limit: Duration?, on clock: any Clock<Duration>) async -> Outcome {

@@ -8,7 +8,7 @@ package enum HTTPDate {
     ///
     /// - Parameters:
     ///   - text: `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or `Sun Nov  6 08:49:37 1994`.
-    ///   - now: the current time. It determines the century of a two-digit year: the result is at most 50 years in the
+    ///   - now: the current time. It determines the century for a two-digit year: the result is at most 50 years in the
     ///     future.
     package static func seconds(of text: String, now: Int64) -> Int64? {
         let parts = ASCII.keyword(text).split(at: " ").map(String.init)
@@ -60,7 +60,7 @@ package enum HTTPDate {
     }
 
     /// Returns the number of days since January 1, 1970. Months are numbered from 1. The calculation begins each year
-    /// in March, so that the leap day is the last day of a year.
+    /// in March, so that a year ends with the leap day.
     static func days(year: Int, month: Int, day: Int) -> Int {
         let year = month <= 2 ? year - 1 : year
         let monthFromMarch = (month + 9) % 12

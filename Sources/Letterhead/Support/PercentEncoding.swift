@@ -29,7 +29,7 @@ package enum PercentEncoding {
         } ?? text
     }
 
-    /// Returns the first characters of a string that may contain escapes. It never splits a character, whether or not
+    /// Returns the first characters from a string that may contain escapes. It never splits a character, whether or not
     /// its bytes are escaped.
     static func literalPrefix(_ text: String, _ count: Int) -> String {
         text.withBytes { bytes in
@@ -49,8 +49,7 @@ package enum PercentEncoding {
         return String(decoding: decoded(Array(text.utf8)), as: UTF8.self)
     }
 
-    /// Returns the decoded names and values of a form. A `+` is decoded as a space. An item without `=` has an empty
-    /// value.
+    /// Decodes the names and values in a form. A `+` is decoded as a space. An item without `=` has an empty value.
     package static func formItems(of text: String) -> [(name: String, value: String)] {
         func decode(_ part: Substring) -> String {
             String(decoding: decoded(part.utf8.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }), as: UTF8.self)

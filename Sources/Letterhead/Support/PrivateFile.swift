@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 package import LetterheadFoundation
 
-/// The files that the library writes beside a file of the user: drafts, parts, records, locks, cookies, tokens and
-/// cached responses. Other users may create files in the same folder, such as `/tmp`.
+/// The files that the library writes beside user files: drafts, parts, records, locks, cookies, tokens and cached
+/// responses. Other users may create files in the same folder, such as `/tmp`.
 ///
 /// The system reads paths, and writes a `stat`, only until its functions return.
 package struct PrivateFile {
@@ -65,8 +65,8 @@ package struct PrivateFile {
 }
 
 extension URL {
-    /// Returns the URL of a hidden file in the same folder. The hidden name doesn't contain the name of this file,
-    /// which can already be as long as a file system allows.
+    /// Returns the URL of a hidden file in the same folder. The hidden name doesn't contain this filename, which can
+    /// already be as long as a file system allows.
     func hiddenNeighbor(_ mark: String) -> URL {
         deletingLastPathComponent().appendingPathComponent(".letterhead-\(mark)")
     }
@@ -77,9 +77,9 @@ extension URL {
 }
 
 extension PrivateFile {
-    /// Opens a file of the library. It doesn't follow links or wait for pipes. An existing file must be a regular file
-    /// that belongs to this user. To write it, it must have no other name, because a different user could have put it
-    /// there.
+    /// Opens a file that belongs to the library. It doesn't follow links or wait for pipes. An existing file must be a
+    /// regular file that belongs to this user. To write it, it must have no other name, because a different user could
+    /// have put it there.
     ///
     /// - Parameter flags: `O_CREAT` creates a missing file. With `O_EXCL`, the file must be missing. `O_TRUNC` would
     ///   empty a file before it is checked.
@@ -115,7 +115,7 @@ extension PrivateFile {
     }
 
     /// Locks a file, and creates it if it is missing. Returns its descriptor, which holds the lock until `unlock(_:)`
-    /// or the end of the process. Returns nil if a different descriptor has the lock.
+    /// or until the process ends. Returns nil if a different descriptor has the lock.
     package static func lock(_ url: URL) throws(Failure) -> Int32? {
         let descriptor = try open(url.filePath, O_RDWR | O_CREAT)
         var code: Int32
@@ -167,13 +167,13 @@ extension PrivateFile {
         if unsafe stat(url.filePath, &facts) == 0, let kind = kind(of: facts) { throw .kind(kind) }
     }
 
-    /// Throws an error unless files can be created in the folder of a URL.
+    /// Throws an error unless files can be created in the same folder.
     static func checkFolder(of url: URL) throws(Failure) {
         let folder = url.deletingLastPathComponent().filePath
         guard unsafe access(folder, W_OK | X_OK) == 0 else { throw .unwritable(errno) }
     }
 
-    /// Returns the bytes of a file if only its owner can write it, or nil if the file is missing.
+    /// Reads a file, or returns nil if it is missing. Throws an error if users other than the owner can write it.
     ///
     /// A user who can write the file can replace its secrets: the program would then act for a different user, or send
     /// tokens to a session that this user observes.

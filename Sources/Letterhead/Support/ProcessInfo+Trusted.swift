@@ -21,6 +21,6 @@ extension ProcessInfo {
         #endif
     }()
 
-    /// The variables of the process now, or none if ``isElevated`` is true.
+    /// The current environment variables, or none if ``isElevated`` is true.
     package static var trustedVariables: [String: String] { isElevated ? [:] : ProcessInfo.processInfo.environment }
 }

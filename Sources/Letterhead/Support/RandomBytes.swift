@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 
-/// Unpredictable bytes from the random source of the system.
+/// Unpredictable bytes from the system random source.
 package enum RandomBytes {
     @Sendable package static func system(_ count: Int) -> [UInt8] {
         var generator = SystemRandomNumberGenerator()

@@ -11,8 +11,7 @@ package enum ResourceLedger {
     // A closure that is in the mutex by itself would be wrapped again by each read.
     private struct Hook { let register: @Sendable (_ resource: () -> String) -> (@Sendable () -> Void)? }
 
-    /// Sets the function that registers later resources of the process with the leak check that runs in the calling
-    /// task.
+    /// Sets the function that registers later resources with the leak check that runs in the calling task.
     ///
     /// The function returns a closure that ends the registration, or nil if no check is running. Its argument describes
     /// the resource and its owner, without secrets.

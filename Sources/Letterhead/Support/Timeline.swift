@@ -3,7 +3,7 @@
 package struct Timeline: Sendable {
     private let read: @Sendable () -> Duration
 
-    /// Starts at the current time of the clock.
+    /// Starts at the current clock time.
     package init(_ clock: any Clock<Duration>) { read = Self.reader(clock) }
 
     package var now: Duration { read() }

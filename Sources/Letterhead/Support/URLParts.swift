@@ -44,7 +44,7 @@ package struct URLParts: Sendable {
 extension URLParts {
     /// Resolves a reference relative to this URL (RFC 3986, 5.2.2), byte for byte.
     ///
-    /// The result has the fragment of the reference, or the fragment of this URL if the reference has none (RFC 9110,
+    /// The result has the fragment in the reference, or the one in this URL if the reference has none (RFC 9110,
     /// 10.2.2).
     package func resolving(_ reference: URLParts) -> URLParts {
         var target = reference
@@ -110,7 +110,7 @@ extension URLParts {
     }
 }
 
-/// The byte ranges of the parts of a URI reference, as in RFC 3986, appendix B. Nothing is decoded, repaired or
+/// The byte ranges that the parts of a URI reference have, as in RFC 3986, appendix B. Nothing is decoded, repaired or
 /// normalized. A combining mark cannot hide a separator.
 ///
 /// Only positions below the number of bytes are read.
@@ -167,7 +167,7 @@ struct URLRanges {
     private static func isLetter(_ byte: UInt8) -> Bool { (97...122).contains(byte | 0x20) }
 }
 
-/// The byte ranges of the parts of an authority (RFC 3986, 3.2). Only positions in the authority are read.
+/// The byte ranges that the parts of an authority have (RFC 3986, 3.2). Only positions in the authority are read.
 struct AuthorityRanges {
     /// The part before the last `@`: user and password.
     private(set) var userInfo: Range<Int>?

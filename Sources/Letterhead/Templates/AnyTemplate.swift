@@ -10,11 +10,10 @@ public import LetterheadFoundation
 /// let user = try await client.send(request)
 /// ```
 ///
-/// It behaves like the wrapped template and can be decorated like any other. It loses two properties of the wrapped
-/// type:
+/// It behaves like the wrapped template and can be decorated like any other. It loses two properties:
 ///
-/// - its ``RequestTemplate/Failure``: use ``HTTPError/failure(as:)``.
-/// - its pages: call `.paginated()` on the `AnyTemplate`.
+/// - the ``RequestTemplate/Failure`` type: use ``HTTPError/failure(as:)``.
+/// - the pages: call `.paginated()` on the `AnyTemplate`.
 public struct AnyTemplate<Response: Sendable>: RequestTemplate {
     private let base: any RequestTemplate<Response>
 

@@ -11,7 +11,7 @@
 /// ```
 ///
 /// Use ``Get``, ``Post``, ``Put``, ``Patch`` and ``Delete`` for these methods, and `Endpoint` itself for any other
-/// method. Declare the endpoints of an API as static functions, and pass their results to a client.
+/// method. Declare API endpoints as static functions, and pass their results to a client.
 ///
 /// The response is a `Decodable` type, `Void` or ``HTTPResponse``. For custom decoding, declare a type that conforms to
 /// ``RequestTemplate``. To read the bodies of error responses, use ``HTTPError/failure(as:)``, or declare their type
@@ -26,8 +26,8 @@ public struct Endpoint<Response: Sendable>: RequestTemplate {
     /// isolated to an actor.
     private let decoding: @Sendable (HTTPResponse) async throws -> Response
 
-    /// Creates an endpoint with a `Decodable` response. A path without a leading slash is appended to the path of the
-    /// base URL, and query items with the value nil are omitted.
+    /// Creates an endpoint with a `Decodable` response. A path without a leading slash is appended to the base URL
+    /// path, and query items with the value nil are omitted.
     public init(
         _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:],
         body: any HTTPBody = EmptyBody()
@@ -68,8 +68,8 @@ public struct Endpoint<Response: Sendable>: RequestTemplate {
 public struct Get<Response: Sendable>: RequestDecorator {
     public let base: Endpoint<Response>
 
-    /// Creates a request with a `Decodable` response. A path without a leading slash is appended to the path of the
-    /// base URL, and query items with the value nil are omitted.
+    /// Creates a request with a `Decodable` response. A path without a leading slash is appended to the base URL path,
+    /// and query items with the value nil are omitted.
     public init(
         _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:]
     ) where Response: Decodable {
@@ -104,8 +104,8 @@ public struct Get<Response: Sendable>: RequestDecorator {
 public struct Post<Response: Sendable>: RequestDecorator {
     public let base: Endpoint<Response>
 
-    /// Creates a request with a `Decodable` response. A path without a leading slash is appended to the path of the
-    /// base URL, and query items with the value nil are omitted.
+    /// Creates a request with a `Decodable` response. A path without a leading slash is appended to the base URL path,
+    /// and query items with the value nil are omitted.
     public init(
         _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:],
         body: any HTTPBody = EmptyBody()
@@ -134,8 +134,8 @@ public struct Post<Response: Sendable>: RequestDecorator {
 public struct Put<Response: Sendable>: RequestDecorator {
     public let base: Endpoint<Response>
 
-    /// Creates a request with a `Decodable` response. A path without a leading slash is appended to the path of the
-    /// base URL, and query items with the value nil are omitted.
+    /// Creates a request with a `Decodable` response. A path without a leading slash is appended to the base URL path,
+    /// and query items with the value nil are omitted.
     public init(
         _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:],
         body: any HTTPBody = EmptyBody()
@@ -164,8 +164,8 @@ public struct Put<Response: Sendable>: RequestDecorator {
 public struct Patch<Response: Sendable>: RequestDecorator {
     public let base: Endpoint<Response>
 
-    /// Creates a request with a `Decodable` response. A path without a leading slash is appended to the path of the
-    /// base URL, and query items with the value nil are omitted.
+    /// Creates a request with a `Decodable` response. A path without a leading slash is appended to the base URL path,
+    /// and query items with the value nil are omitted.
     public init(
         _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:],
         body: any HTTPBody = EmptyBody()
@@ -194,8 +194,8 @@ public struct Patch<Response: Sendable>: RequestDecorator {
 public struct Delete<Response: Sendable>: RequestDecorator {
     public let base: Endpoint<Response>
 
-    /// Creates a request with a `Decodable` response. A path without a leading slash is appended to the path of the
-    /// base URL, and query items with the value nil are omitted.
+    /// Creates a request with a `Decodable` response. A path without a leading slash is appended to the base URL path,
+    /// and query items with the value nil are omitted.
     public init(
         _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:],
         body: any HTTPBody = EmptyBody()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// The position of a page in its sequence, by which the requests for the pages differ.
+/// The position of a page in its sequence. It is what differs between the requests for the pages.
 ///
 /// To store a position, see ``PageCheckpoint``.
 public enum PagePosition: Sendable, Hashable, Codable {
@@ -11,18 +11,18 @@ public enum PagePosition: Sendable, Hashable, Codable {
     case offset(Int)
     /// The page that this opaque value identifies.
     case cursor(JSONValue)
-    /// The page at this absolute, percent-encoded URL. It is the link that the server sent, resolved against the URL of
-    /// the page that contains it.
+    /// The page at this absolute, percent-encoded URL. It is the link that the server sent, resolved against the page
+    /// URL that it was found on.
     ///
-    /// The page is requested only at the origin of the URL. If the environment or the base URL of the request has a
-    /// different origin, sending fails with `.invalidRequest` before anything is sent.
+    /// The page is requested only from the origin of this URL. If the environment or the base URL has a different
+    /// origin, sending fails with `.invalidRequest` before anything is sent.
     case url(String)
-    /// A page that only the response of the previous page can identify. It cannot be requested.
+    /// A page that only the previous response can identify. It cannot be requested.
     case unknown
 }
 
 extension PagePosition: CustomStringConvertible, CustomReflectable {
-    /// The kind of the position, with its number or offset. URLs and cursors are omitted, because they may contain a
+    /// The kind of position, with its number or offset. URLs and cursors are omitted, because they may contain a
     /// secret.
     public var description: String {
         switch self {
@@ -45,7 +45,7 @@ extension PagePosition: CustomStringConvertible, CustomReflectable {
 /// client.pages(of: walk, from: try JSONDecoder().decode(PageCheckpoint.self, from: saved))
 /// ```
 public struct PageCheckpoint: Sendable, Hashable, Codable {
-    /// The number of the page, counted as in ``Page/number``.
+    /// The page number, counted as in ``Page/number``.
     public var page: Int
     /// The position that identifies the page for the server.
     public var position: PagePosition

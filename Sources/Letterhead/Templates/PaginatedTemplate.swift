@@ -22,15 +22,15 @@
 ///
 /// - A template represents one page.
 /// - ``requestForNextPage()`` returns a new template and does not change this one.
-/// - Every decorator of a paginated template is a paginated template.
+/// - Every decorator around a paginated template is a paginated template.
 public protocol PaginatedTemplate: RequestTemplate {
-    /// The number of the page. The first one is usually 1.
+    /// The page number. The first one is usually 1.
     var page: Int { get }
 
-    /// The position of the page. Default: its number.
+    /// The page position. Default: the page number.
     var position: PagePosition { get }
 
-    /// Returns the template for the next page, without looking at the response of this page.
+    /// Returns the template for the next page, without looking at the current response.
     ///
     /// If only that response can identify the next page, sending the returned template fails with `.invalidRequest`.
     /// Use ``requestForNextPage(after:)`` instead.
@@ -40,13 +40,13 @@ public protocol PaginatedTemplate: RequestTemplate {
     /// Default: it continues with ``requestForNextPage()``, and ends at the first empty page.
     ///
     /// - Throws: an error if the page doesn't identify the next page, although it must. The default throws
-    ///   `.invalidRequest` if the items of the page cannot be counted.
+    ///   `.invalidRequest` if its items cannot be counted.
     func requestForNextPage(after arrival: Page<Response>) async throws -> PageContinuation<Self>
 
     /// Returns the template for the page at a checkpoint. Default: calls ``requestForNextPage()`` until the page has
-    /// the number of the checkpoint, at most 100,000 times.
+    /// that number, at most 100,000 times.
     ///
-    /// If the number of the returned template differs from the checkpoint, the sequence fails with `.invalidRequest`.
+    /// If the returned template has a different page number, the sequence fails with `.invalidRequest`.
     func resumed(from checkpoint: PageCheckpoint) -> Self
 }
 
@@ -74,7 +74,7 @@ public struct Page<Value: Sendable>: Sendable {
     public let itemCount: Int?
     /// The response that the value was decoded from.
     public let response: HTTPResponse
-    /// The number of the page. By default, the first page has the number 1.
+    /// The page number. By default, the first page has the number 1.
     public let number: Int
     /// The checkpoint of the next page. Nil after the last page, and in a page passed to `requestForNextPage(after:)`.
     /// It isn't nil if only a limit of ``PageSettings`` ends the sequence.
@@ -97,7 +97,7 @@ public struct Page<Value: Sendable>: Sendable {
 }
 
 extension Page {
-    /// Returns an error of a page sequence, with the response of this page.
+    /// Returns an error for a page sequence, with this response.
     func error(_ code: HTTPError.Code, _ message: String) -> HTTPError {
         HTTPError(code, request: response.request, response: response, message: message)
     }
@@ -118,7 +118,7 @@ public enum PageContinuation<Next: Sendable>: Sendable {
     /// The page is returned, and the next one has this template or position.
     case next(Next)
 
-    /// Transforms the template or the position of the next page.
+    /// Transforms the template or position for the next page.
     public func map<Other: Sendable>(_ transform: (Next) -> Other) -> PageContinuation<Other> {
         switch self {
         case .ended: .ended

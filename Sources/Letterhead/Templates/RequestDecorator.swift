@@ -18,16 +18,16 @@ public import LetterheadFoundation
 /// a ``base``, and declares only the members that it changes. Decorators nest in any order. To keep a paginated
 /// template paginated, see ``PaginatedDecorator``.
 ///
-/// - For most changes, modifiers such as `.header(_:_:)` are enough. They create the decorators of this library.
+/// - For most changes, modifiers such as `.header(_:_:)` are enough. They create decorators.
 /// - To change every request of a client, write a ``LoaderLink``.
 /// - To build requests in a different way, write a ``RequestBuilder``.
 ///
 /// Laws, which `DecoratorLaws` of LetterheadTesting checks:
 /// - Each member that the decorator doesn't change has the same value as in the base.
-/// - Each member that it changes is derived from the same member of the base.
+/// - Each member that it changes is derived from the same member in the base.
 /// - It does not change the base.
 public protocol RequestDecorator<Base>: RequestTemplate {
-    /// The type of the wrapped template, usually a generic parameter.
+    /// The wrapped template type, usually a generic parameter.
     associatedtype Base: RequestTemplate
 
     associatedtype Failure = Base.Failure
@@ -63,8 +63,8 @@ extension HTTPRequest {
     /// The template that the request was built from, with its decorators. Nil for a request without a template. It is
     /// never sent.
     ///
-    /// Use it to recognize an endpoint in loaders, observers and tests. See ``template(as:)``. The requests of a
-    /// redirect and of a retry carry the template of the first request.
+    /// Use it to recognize an endpoint in loaders, observers and tests. See ``template(as:)``. Requests after a
+    /// redirect or a retry carry the same template as the first request.
     public var template: (any RequestTemplate)? { context.template as? any RequestTemplate }
 
     /// Returns the template that the request was built from if it has this type, and nil otherwise.

@@ -56,7 +56,7 @@ public import LetterheadFoundation
 /// - A template doesn't depend on the client that sends it.
 /// - A member returns the same result each time it is read.
 public protocol RequestTemplate<Response>: RequestConfigurable where Configured == Modified<Self> {
-    /// The type of the decoded response. Default: ``HTTPResponse``.
+    /// The decoded response type. Default: ``HTTPResponse``.
     ///
     /// It may be a `Decodable` type, `Data`, `String`, `Void`, an optional of these (nil for an empty body), or
     /// ``HTTPResponse``. For any other type, implement ``decode(_:)``. Otherwise, decoding the response fails with
@@ -66,17 +66,16 @@ public protocol RequestTemplate<Response>: RequestConfigurable where Configured 
     /// model `nonisolated`.
     associatedtype Response: Sendable = HTTPResponse
 
-    /// The type that ``HTTPError/failure(of:)`` decodes from the body of an error response. Default: `Never` (not
-    /// decoded).
+    /// The type that ``HTTPError/failure(of:)`` decodes from an error body. Default: `Never` (not decoded).
     associatedtype Failure: Decodable & Sendable = Never
 
-    /// The type of the body. Default: ``EmptyBody``.
+    /// The body type. Default: ``EmptyBody``.
     associatedtype Body = EmptyBody
 
-    /// The path of the endpoint. Without a leading slash, it is appended to the path of the base URL.
+    /// The endpoint path. Without a leading slash, it is appended to the base URL path.
     var path: RequestPath { get }
 
-    /// The base URL, for a template that needs no environment. Default: nil (the base URL of the environment).
+    /// The base URL, for a template that needs no environment. Default: nil (the environment provides it).
     var baseURL: URL? { get }
 
     /// The method. Default: GET.
@@ -85,7 +84,7 @@ public protocol RequestTemplate<Response>: RequestConfigurable where Configured 
     /// The query. Default: none.
     var query: QueryParameters { get }
 
-    /// The headers. They take precedence over the headers of the body and of the environment. Default: none.
+    /// The headers. They take precedence over body headers and environment headers. Default: none.
     var headers: HTTPHeaders { get }
 
     /// Values to send as the query of a GET or HEAD and as the JSON body of any other method. Default: none.
@@ -94,7 +93,7 @@ public protocol RequestTemplate<Response>: RequestConfigurable where Configured 
     /// The body. Default: empty.
     var body: Body { get }
 
-    /// The boundary of a multipart body. Default: nil (a random one).
+    /// The boundary for a multipart body. Default: nil (a random one).
     var boundary: String? { get }
 
     /// The accepted statuses. Default: nil (2xx, and 304 if the request is conditional).
@@ -103,14 +102,14 @@ public protocol RequestTemplate<Response>: RequestConfigurable where Configured 
     /// The options for the links. Default: none.
     var options: HTTPRequestOptions { get }
 
-    /// Decodes a response with an accepted status. The default decodes a `Decodable` type ``Response`` with the decoder
-    /// of the request or, if the request has none, of the client. For other types, it returns the response or `Void`.
+    /// Decodes a response with an accepted status. The default decodes a `Decodable` type ``Response`` with the request
+    /// decoder or, if there is none, the client decoder. For other types, it returns the response or `Void`.
     ///
     /// The body may still be arriving. The function never runs on the main actor. If it throws an ``HTTPError``, the
     /// caller receives that error. Any other error becomes the underlying error of a `.cannotDecodeResponse`.
     func decode(_ response: HTTPResponse) async throws -> Response
 
-    /// Receives the result of the load before decoding: a response with an accepted status, or an error.
+    /// Receives the result before decoding: a response with an accepted status, or an error.
     ///
     /// The client calls it once for each load. It may return a response instead of an error, and throw an error instead
     /// of a response. Default: returns the response or throws the error.
@@ -133,7 +132,7 @@ extension RequestTemplate {
 // actor.
 
 extension RequestTemplate where Response: Decodable {
-    /// Decodes the type ``Response`` with the decoder of the request or, if the request has none, of the client.
+    /// Decodes the type ``Response`` with the request decoder or, if there is none, the client decoder.
     ///
     /// - Throws: ``HTTPError`` with `.cannotDecodeResponse`, `.emptyResponse`, or the code of an error while receiving
     ///   a streamed body. An error from the decoder is thrown unchanged.

@@ -39,15 +39,15 @@ extension HTTPError {
     }
 }
 
-/// An error of a validator that has only a code and a message. The throwing code adds the request and the response.
+/// A validator error that has only a code and a message. The throwing code adds the request and the response.
 struct ChainFailure: Error {
     let code: HTTPError.Code
     let message: String
 }
 
 extension HTTPRequest {
-    /// Runs code on the actor of the caller, and converts any error to an ``HTTPError`` of this request. Use it in
-    /// links and loaders, because they throw only ``HTTPError``:
+    /// Runs code on the calling actor, and converts any error to an ``HTTPError`` of this request. Use it in links and
+    /// loaders, because they throw only ``HTTPError``:
     ///
     /// ```swift
     /// let key = try await request.withHTTPErrors { try await store.key() }

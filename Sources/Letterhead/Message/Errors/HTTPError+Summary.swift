@@ -11,7 +11,7 @@ extension HTTPError {
     ///
     /// Describes coding errors by path and reason, and errors from Foundation and the system by their cause. Of any
     /// other error, only `LocalizedError.errorDescription` is meant to be shown. Without it, the description is the
-    /// name of the type and, for an enum, the case.
+    /// type name and, for an enum, the case.
     package static func summary(of error: any Error) -> String {
         if let failure = URLLoadingFailure(error) { return failure.summary }
         return switch error {
@@ -46,13 +46,13 @@ extension HTTPError {
         }
     }
 
-    /// Truncates and redacts the description of an error from a different component, because its format is unknown.
+    /// Truncates and redacts an error description from a different component, because its format is unknown.
     private static func shown(_ text: String) -> String {
         let redaction = Redaction.standard
         return Redaction.visible(redaction.redactURLs(redaction.redactJSON(String(text.unicodeScalars.prefix(500)))))
     }
 
-    /// Returns the name of the type, and for an enum the case without its values.
+    /// Returns the type name, and for an enum the case without its values.
     private static func name(of error: any Error) -> String {
         let type = String(describing: Swift.type(of: error))
         let isCustom = Swift.type(of: error) is any CustomStringConvertible.Type
@@ -99,7 +99,7 @@ extension DecodingError {
         }
     }
 
-    /// Decoders report a missing container as a dictionary or an array of any values, not as the type of the model.
+    /// Decoders report a missing container as a dictionary or an array of any values, not as the model type.
     private static func kind(of type: Any.Type) -> String {
         let name = "\(type)"
         return name.begins(with: "Dictionary<") ? "an object" : name.begins(with: "Array<") ? "an array" : name
@@ -156,8 +156,8 @@ extension [any CodingKey] {
 }
 
 extension CodingKey {
-    /// One component of the path. Dictionary keys may come from the server, so control characters are escaped and the
-    /// key is truncated to 64 characters.
+    /// One path component. Dictionary keys may come from the server, so control characters are escaped and the key is
+    /// truncated to 64 characters.
     fileprivate var segment: String {
         let scalars = stringValue.unicodeScalars
         return Redaction.visible(scalars.count > 64 ? String(scalars.prefix(64)) + "…" : stringValue)

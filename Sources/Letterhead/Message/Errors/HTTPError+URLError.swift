@@ -8,13 +8,13 @@
     extension URLError {
         /// Creates a `URLError` from an error, for code that expects one.
         ///
-        /// - The `failingURL` is the URL of the request, and the error itself is in `userInfo[NSUnderlyingErrorKey]`.
+        /// - The `failingURL` is the request URL, and the error itself is in `userInfo[NSUnderlyingErrorKey]`.
         /// - Converting back with ``HTTPError/init(_:request:response:)`` results in an error with the same code if
         ///   Foundation has a code for it.
         /// - A status that isn't accepted, and a response that a validator refuses, is `.badServerResponse`.
         ///
-        /// Foundation prints the whole `failingURL`, with the values of its query. To log an error without secrets, log
-        /// the ``HTTPError``.
+        /// Foundation prints the whole `failingURL`, including query values. To log an error without secrets, log the
+        /// ``HTTPError``.
         public init(_ error: HTTPError) {
             var details: [String: Any] = [NSUnderlyingErrorKey: error, NSLocalizedDescriptionKey: error.description]
             details[NSURLErrorFailingURLErrorKey] = try? error.request.url()

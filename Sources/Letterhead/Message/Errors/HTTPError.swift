@@ -26,13 +26,13 @@ public import LetterheadFoundation
 /// catch let error as HTTPError { logger.error("\(error)") }
 /// ```
 ///
-/// It contains no secrets and no query values. From a body, it contains only the short explanation of the server, or
-/// the beginning of a text where JSON was expected.
+/// It contains no secrets and no query values. From a body, it contains only the short explanation that the server
+/// gave, or the first words where JSON was expected.
 ///
 /// ## Find the cause
 ///
 /// - ``request`` is the request that failed, and ``response`` is the response if one arrived.
-/// - ``failure(of:)`` decodes the error body of an endpoint.
+/// - ``failure(of:)`` decodes the error body that an endpoint declares.
 /// - ``attempts`` lists every attempt, with the reason for retrying or not.
 /// - ``underlying`` is the original error if a different component threw one, such as a decoder.
 ///
@@ -71,8 +71,8 @@ public struct HTTPError: Error, Sendable {
     ///   - response: what has arrived of the response. Default: nil.
     ///   - underlying: the error that a different component threw, such as a decoder or the system. Default: nil.
     ///   - message: the cause and the remedy, without secrets.
-    ///   - attempts: the attempts so far. Default: nil (the attempts of the response).
-    ///   - mayHaveBeenSent: false only if it is certain that no byte of the request was sent. Default: nil (false for
+    ///   - attempts: the attempts so far. Default: nil (``HTTPResponse/attempts``).
+    ///   - mayHaveBeenSent: false only if it is certain that nothing was sent. Default: nil (false for
     ///     ``Code/invalidRequest``, otherwise true).
     public init(
         _ code: Code, request: HTTPRequest, response: HTTPResponse? = nil, underlying: (any Error)? = nil,
@@ -103,7 +103,7 @@ public struct HTTPError: Error, Sendable {
     /// All attempts in order. Empty if no link in the chain records attempts.
     public var attempts: [HTTPRequest.Attempt] { contents.attempts }
 
-    /// Whether the server may have received a part of the request.
+    /// Whether the server may have received the request, or some of it.
     ///
     /// It is false only if it's certain that no byte was sent. You can then retry a request with any method.
     public var mayHaveBeenSent: Bool { contents.mayHaveBeenSent }
@@ -140,12 +140,12 @@ extension HTTPError: LocalizedError, CustomStringConvertible, CustomDebugStringC
     ///
     /// For a status of 300 or more and for a ``Code/reportedFailure``, the explanation is one of these:
     /// - a body of type `text/plain`
-    /// - the members of a JSON body that hold a message, such as title and detail (RFC 9457)
+    /// - members of a JSON body that hold a message, such as title and detail (RFC 9457)
     /// - the code and the message of an XML error from an object store
     /// - for a 401, also the `WWW-Authenticate` field
     ///
-    /// It is limited to 200 characters and escaped. It contains no credentials of the request, no values of secret
-    /// names, and nothing that may be a token. If ``RequestSettings/isSecret`` is true, it is left out.
+    /// It is limited to 200 characters and escaped. It contains no request credentials, no secret values, and nothing
+    /// that may be a token. If ``RequestSettings/isSecret`` is true, it is left out.
     public var description: String { text(inside: nil) }
 
     /// - Parameter outer: the error that contains this one. If both have the same request, the outer error already
@@ -195,7 +195,7 @@ extension HTTPError {
     ]
 
     /// The identifier that the server assigned to the request, or nil if the response has none. Quote it when you
-    /// contact the operator of the server.
+    /// contact the server operator.
     ///
     /// It is the first of `X-Request-ID`, `Request-ID`, `X-Amzn-RequestId`, `X-Amz-Request-Id`, `X-GitHub-Request-Id`,
     /// `X-MS-Request-Id`, `Apigw-RequestId`, `CF-Ray` and `X-Correlation-ID` that consists of 1 to 128 visible ASCII
@@ -242,7 +242,7 @@ extension HTTPError.Code {
     /// An established connection was lost.
     public static let connectionLost = Self(rawValue: "connectionLost")
     /// TLS failed. The certificate isn't trusted, has expired or belongs to a different host, no common version exists,
-    /// or the server refused the client certificate. The underlying error has the message of the TLS library.
+    /// or the server refused the client certificate. The underlying error has the message from the TLS library.
     public static let insecureConnection = Self(rawValue: "insecureConnection")
     /// The proxy refused to connect to the server with 401, 403 or 407. Check the proxy and its credentials in the
     /// transport settings. See ``HTTPError/proxyStatus``. The libcurl transport reports it, for requests over https.
@@ -272,7 +272,7 @@ extension HTTPError.Code {
     public static let retriesExhausted = Self(rawValue: "retriesExhausted")
     /// There were too many redirects, or they form a loop.
     public static let tooManyRedirects = Self(rawValue: "tooManyRedirects")
-    /// The pages of a sequence form a loop, or there are too many pages or too many empty pages in a row.
+    /// The page sequence forms a loop, or there are too many pages or too many empty pages in a row.
     public static let paginationLoop = Self(rawValue: "paginationLoop")
     /// The server reported a failure after an accepted status. It did so in an `error` event of a stream, or in the
     /// body of a response that a signer checks. The failure is the body of ``HTTPError/response``, so that

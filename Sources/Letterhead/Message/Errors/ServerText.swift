@@ -20,7 +20,7 @@ extension HTTPResponse {
         return data
     }
 
-    /// The beginning of a text body that has no possibly secret values.
+    /// The beginning of a text body, or nil if the body may hold secret values.
     private func beginning(for request: HTTPRequest) -> String? {
         guard let data = shownBody(for: request), !headers.contains(.contentEncoding), !Redaction.isMultipart(headers),
             headers.mediaType?.essence != MediaType.form.essence
@@ -144,15 +144,15 @@ extension Redaction {
 }
 
 extension Redaction {
-    /// Returns a text from the server in quotation marks, on one line, cut after a number of characters. It redacts the
-    /// values of secret names, the credentials of the request, and anything that may be a token.
+    /// Returns a text from the server in quotation marks, on one line, cut after a number of characters. It redacts
+    /// secret values, request credentials, and anything that may be a token.
     fileprivate func words(_ text: String, upTo limit: Int, hiding request: HTTPRequest) -> String {
         let secrets = request.secretHeaders.map(\.value) + request.secretQuery.compactMap(\.value)
         return words(text, upTo: limit, hiding: secrets.flatMap(Self.spellings))
     }
 
-    /// Returns a secret, and the forms of it that a server may echo. These are a credential without the name of its
-    /// scheme, the username and password of a Basic credential, each cookie, and all of these escaped as in a URL.
+    /// Returns a secret, and the forms of it that a server may echo. These are a credential without its scheme name,
+    /// username and password from Basic credentials, each cookie, and all of these escaped as in a URL.
     private static func spellings(of secret: String) -> [String] {
         var spellings = [secret]
         if let credential = secret.cut(at: " ").map({ String($0.tail) }) {
@@ -184,7 +184,7 @@ extension Redaction {
         return "\"\(Self.visible(String(shown)))\(shown.endIndex < text.endIndex ? "…" : "")\""
     }
 
-    /// Returns a cut text without an ASCII word at its end, because that may be the beginning of a token.
+    /// Returns a cut text without an ASCII word at its end, because a token may begin there.
     fileprivate static func wholeWords(of text: String) -> String {
         String(decoding: text.utf8.reversed().drop { (0x21...0x7E).contains($0) }.reversed(), as: UTF8.self)
     }

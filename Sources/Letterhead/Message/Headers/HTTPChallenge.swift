@@ -21,8 +21,7 @@ public struct HTTPChallenge: Sendable {
     /// Returns whether the challenge has a certain scheme, ignoring its case.
     public func hasScheme(_ name: String) -> Bool { ASCII.equalIgnoringCase(scheme, name) }
 
-    /// The first value of a parameter, or nil if the challenge doesn't have the parameter. The case of its name doesn't
-    /// matter.
+    /// The first value of a parameter, or nil if the challenge doesn't have the parameter. Case doesn't matter.
     public subscript(name: String) -> String? {
         parameters.first { ASCII.equalIgnoringCase($0.name, name) }?.value
     }
@@ -61,7 +60,7 @@ extension HTTPChallenge {
 }
 
 /// Reads the challenges in a field (RFC 9110, 11.6.1). A comma separates challenges as well as their parameters: a
-/// token with an equals sign is a parameter, and any other token is the scheme of the next challenge.
+/// token with an equals sign is a parameter, and any other token begins the next challenge.
 ///
 /// Some servers omit the comma between parameters, or the quotation marks around values such as URLs. Both are
 /// accepted.
@@ -88,7 +87,7 @@ private struct ChallengeReader {
         }
     }
 
-    /// Reads a token68 that ends at a comma or at the end of the field. Otherwise, reads nothing.
+    /// Reads a token68 that ends at a comma or with the field. Otherwise, reads nothing.
     private mutating func token68() -> String? {
         let start = index
         _ = read { ASCII.isTokenCharacter($0) || $0 == UInt8(ascii: "/") }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 
-/// The header fields of a message, in order (RFC 9110, 5).
+/// The header fields in a message, in order (RFC 9110, 5).
 ///
 /// ```swift
 /// var headers: HTTPHeaders = ["Accept": "application/json"]
@@ -85,7 +85,7 @@ public struct HTTPHeaders: Hashable, Sendable {
         fields = dictionary.sorted { $0.key < $1.key }.map { Field(Name($0.key), $0.value) }
     }
 
-    /// The value of the field with a name, or nil if the field is missing.
+    /// The value for a name, or nil if the field is missing.
     ///
     /// Several values are joined by `, ` (RFC 9110, 5.2), and for `Cookie` by `; ` (RFC 9113, 8.2.3). Values of
     /// `Set-Cookie` can't be joined, so only the first one is returned.
@@ -129,7 +129,7 @@ public struct HTTPHeaders: Hashable, Sendable {
         if !contains(name) { fields.append(Field(name, trimmed: value, isFallback: true)) }
     }
 
-    /// Removes the fallbacks with one of the names.
+    /// Removes fallbacks with certain names.
     mutating func removeFallbacks(_ isNamed: (Name) -> Bool) {
         if let place = fields.firstIndex(where: { $0.isFallback && isNamed($0.name) }) { fields.remove(at: place) }
     }
@@ -188,7 +188,7 @@ extension HTTPHeaders.Field: CustomStringConvertible, CustomReflectable {
 }
 
 extension HTTPHeaders {
-    /// The name of a header field. Names that differ only in the case of ASCII letters are equal.
+    /// A header field name. Names that differ only in the case of ASCII letters are equal.
     ///
     /// Common names are static properties, such as `.contentType`. Write any other name as a literal, such as
     /// `"X-Trace"`, or create it with `Name(text)`.
@@ -271,7 +271,7 @@ extension HTTPHeaders.Name {
 
 extension HTTPHeaders {
     /// Returns the date in a field such as `Last-Modified`, or nil if the field is absent, malformed, or has several
-    /// values. The date is in one of the three HTTP formats (RFC 9110, 5.6.7).
+    /// values. All three HTTP date formats are accepted (RFC 9110, 5.6.7).
     public func date(of name: Name) -> Date? {
         let values = values(for: name)
         guard let value = values.first, values.count == 1 else { return nil }

@@ -180,10 +180,10 @@ extension HTTPHeaders {
 }
 
 extension MediaType {
-    /// Creates the media type for the extension of a filename, or `.octetStream` for an unknown one.
+    /// Creates the media type for a filename extension, or `.octetStream` for an unknown one.
     ///
     /// The table of extensions is part of the library, so that all platforms use the same types. Text types have no
-    /// charset, because the content of the file isn't inspected.
+    /// charset, because file contents aren't inspected.
     public init(filename: String) { self.init(stringLiteral: Self.name(ofFile: filename)) }
 
     static func name(ofFile filename: String) -> String {

@@ -11,13 +11,13 @@
 public struct HTTPEvent: Sendable, CustomStringConvertible {
     /// The kind of event. <doc:ObservingAClient> lists the names and their facts.
     public let name: Name
-    /// The number of the load, unique in the process.
+    /// The load number, unique in the process.
     public let load: Int
-    /// The number of the load that this one serves, or nil if it serves no other.
+    /// The load that this one serves, by its number, or nil if it serves no other.
     ///
     /// It is the first page of a page sequence, or the load that needs a token or an alternate request.
     public let parent: Int?
-    /// The number of the attempt, starting at 1, or 0 before the first attempt.
+    /// The attempt number, starting at 1, or 0 before the first attempt.
     public internal(set) var attempt: Int
     /// The time since the client was created, on a monotonic clock.
     public internal(set) var time: Duration
@@ -64,7 +64,7 @@ public struct HTTPEvent: Sendable, CustomStringConvertible {
 }
 
 extension HTTPEvent {
-    /// The name of a fact, and the type of its value.
+    /// A fact name, and the type that its value has.
     ///
     /// To declare a fact for a custom event, extend the type:
     ///
@@ -74,8 +74,8 @@ extension HTTPEvent {
     /// }
     /// ```
     public struct Fact<Value: Sendable>: Sendable {
-        /// The key of the fact in an event, and its label in the description of the event. In one event, setting a fact
-        /// replaces an earlier fact with the same name.
+        /// The key in an event, and the label in an event description. In one event, setting a fact replaces an earlier
+        /// fact with the same name.
         public let name: String
 
         /// Declares a fact. Choose a name that no other fact has, such as `cache.shard`.
@@ -117,16 +117,16 @@ extension HTTPEvent.Fact where Value == String {
     public static var address: Self { Self("address") }
     public static var tlsVersion: Self { Self("tls.version") }
     public static var tlsCipher: Self { Self("tls.cipher") }
-    /// The name of the type of a validator or of a decoded value.
+    /// The type name for a validator or a decoded value.
     public static var type: Self { Self("type") }
     public static var name: Self { Self("name") }
-    /// The verdict of a validator: `next`, `replaced`, `retry` or `failed`.
+    /// The validator verdict: `next`, `replaced`, `retry` or `failed`.
     public static var verdict: Self { Self("verdict") }
-    /// The kind of load that is sent on behalf of a different load: `page`, `refresh`, `alternate` or `validation`.
+    /// The kind of load that serves a different load: `page`, `refresh`, `alternate` or `validation`.
     public static var kind: Self { Self("kind") }
-    /// The identifier of the trace: 32 hexadecimal digits.
+    /// The trace identifier: 32 hexadecimal digits.
     public static var traceID: Self { Self("trace.id") }
-    /// The identifier of the span for this exchange: 16 hexadecimal digits.
+    /// The span identifier for this exchange: 16 hexadecimal digits.
     public static var spanID: Self { Self("span.id") }
     public static var serverTiming: Self { Self("server.timing") }
     public static var deprecation: Self { Self("deprecation") }
@@ -136,7 +136,7 @@ extension HTTPEvent.Fact where Value == String {
 extension HTTPEvent.Fact where Value == Int {
     public static var status: Self { Self("status") }
     public static var port: Self { Self("port") }
-    /// The number of the exchange in its load, starting at 1. Each redirect and each retry begins a new exchange.
+    /// The exchange number in its load, starting at 1. Each redirect and each retry begins a new exchange.
     public static var exchange: Self { Self("exchange") }
     /// The number of earlier exchanges in the load.
     public static var resendCount: Self { Self("resend.count") }
@@ -145,19 +145,19 @@ extension HTTPEvent.Fact where Value == Int {
     /// The number of transferred bytes: the heads, and the bodies before decompression.
     public static var wireBytes: Self { Self("wire.bytes") }
     public static var count: Self { Self("count") }
-    /// The number of the load whose response is shared.
+    /// The load that shares its response, by its number.
     public static var sharedLoad: Self { Self("shared.load") }
 }
 
 extension HTTPEvent.Fact where Value == Double {
-    /// The tokens left in the retry budget of the origin.
+    /// The tokens left in the retry budget for the origin.
     public static var budgetLeft: Self { Self("budget.left") }
 }
 
 extension HTTPEvent.Fact where Value == Bool {
     public static var isRetried: Self { Self("retried") }
     public static var isFollowed: Self { Self("followed") }
-    /// Whether an exchange begins while an earlier exchange of the load still waits for its response.
+    /// Whether an exchange begins while an earlier exchange in the same load still waits for its response.
     public static var isHedge: Self { Self("hedge") }
     /// Whether a body was read to its end.
     public static var isComplete: Self { Self("complete") }
@@ -167,7 +167,7 @@ extension HTTPEvent.Fact where Value == Duration {
     /// The time that has passed since the matching start event.
     public static var duration: Self { Self("duration") }
     public static var wait: Self { Self("wait") }
-    /// The time until the deadline of the load.
+    /// The time until the load deadline.
     public static var timeLeft: Self { Self("time.left") }
 }
 
@@ -178,12 +178,12 @@ extension HTTPEvent.Fact where Value == [String] {
     /// The requests that held all connections while a request waited until its time limit, such as
     /// `GET exports/{} (64)`. At most 10.
     public static var holders: Self { Self("holders") }
-    /// The header fields of an interim response, such as `Link: </style.css>; rel=preload`. Secrets are redacted.
+    /// Interim response headers, such as `Link: </style.css>; rel=preload`. Secrets are redacted.
     public static var headers: Self { Self("headers") }
 }
 
 extension HTTPEvent {
-    /// The name of an event. The constants are the events that the library records.
+    /// An event name. The constants are the events that the library records.
     ///
     /// A literal is a name as well: `event.name == "exchange.end"` is the same as `event.name == .exchangeEnd`. To have
     /// a constant for a custom event, extend the type:
@@ -239,7 +239,7 @@ extension HTTPEvent.Name {
     // Attempts, and what precedes an exchange.
     /// An attempt is about to be sent.
     public static let attemptStart: Self = "attempt.start"
-    /// The response or error of the attempt is known.
+    /// The attempt has a response or an error.
     public static let attemptEnd: Self = "attempt.end"
     /// A request waits for a throttle, a rate limit or a connection.
     public static let queueEntered: Self = "queue.entered"
@@ -251,7 +251,7 @@ extension HTTPEvent.Name {
     public static let credentialsFailed: Self = "credentials.failed"
     /// The server has responded with 401.
     public static let credentialsRefused: Self = "credentials.refused"
-    /// A request is sent without the credentials of its client, because they don't belong to its origin.
+    /// A request is sent without client credentials, because they don't belong to its origin.
     public static let credentialsWithheld: Self = "credentials.withheld"
     /// The jar has added cookies to a request.
     public static let cookieSent: Self = "cookie.sent"
@@ -263,7 +263,7 @@ extension HTTPEvent.Name {
     public static let cookieRefused: Self = "cookie.refused"
     /// A request starts a load that equal requests may share.
     public static let deduplicationLed: Self = "deduplication.led"
-    /// A request waits for the load of an equal request.
+    /// A request waits for an equal request.
     public static let deduplicationJoined: Self = "deduplication.joined"
     /// The response to an equal request is returned.
     public static let deduplicationShared: Self = "deduplication.shared"
@@ -282,7 +282,7 @@ extension HTTPEvent.Name {
     // Exchanges, in the order of their phases.
     /// A request is handed to the transport.
     public static let exchangeStart: Self = "exchange.start"
-    /// The name of the host is being looked up.
+    /// The host name is being looked up.
     public static let lookupStart: Self = "lookup.start"
     public static let lookupEnd: Self = "lookup.end"
     public static let connectStart: Self = "connect.start"
@@ -295,11 +295,11 @@ extension HTTPEvent.Name {
     public static let connectionReused: Self = "connection.reused"
     /// The connection hasn't outlived the exchange.
     public static let connectionClosed: Self = "connection.closed"
-    /// The head and body of the request have been sent.
+    /// The request head and body have been sent.
     public static let requestSent: Self = "request.sent"
     /// An interim response (1xx) has arrived.
     public static let responseInterim: Self = "response.interim"
-    /// The head of the response has arrived.
+    /// The response head has arrived.
     public static let responseHead: Self = "response.head"
     /// The reader of a streamed body has received a piece.
     public static let bodyPiece: Self = "body.piece"

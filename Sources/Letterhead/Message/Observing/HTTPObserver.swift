@@ -26,7 +26,7 @@ import Synchronization
 /// ```
 ///
 /// Law: the client calls ``record(_:)`` on the thread that caused the event, before the request continues. If a
-/// different thread is already delivering an event of the same load, that thread makes the call. Return quickly, don't
+/// different thread is already delivering an event for the same load, that thread makes the call. Return quickly, don't
 /// wait for a lock that is held for long, and don't send a request with the same client from this method.
 ///
 /// <doc:ObservingAClient> lists all events, their facts and their order.
@@ -48,7 +48,7 @@ public protocol MessageObserver: HTTPObserver {
 public enum ObservedMessage: Sendable {
     case request(HTTPRequest)
     case response(HTTPResponse)
-    /// A part of the body of a streamed response.
+    /// A piece of a streamed body.
     case piece(Data)
 }
 
@@ -61,7 +61,7 @@ package final class EventCollector: Sendable {
 
     package init() {}
 
-    /// Adds an event. Returns all events of its load if the event ends the load, otherwise nil.
+    /// Adds an event. Returns all events in a load if this event ends it, otherwise nil.
     package func add(_ event: HTTPEvent) -> [HTTPEvent]? {
         loads.withLock { loads in
             var events = loads.removeValue(forKey: event.load) ?? []
@@ -76,7 +76,7 @@ package final class EventCollector: Sendable {
 }
 
 extension HTTPEvent {
-    /// Whether no event of the load follows, except from an exchange that outlives it.
+    /// Whether no further event follows in the load, except from an exchange that outlives it.
     public var isEndOfLoad: Bool { name == .loadEnd || name == .loadFailed || name == .loadCancelled }
 
     /// One line about a load, as in `GET users/{} 200 in 142.0 ms`: its method, its route or URL, its result and its

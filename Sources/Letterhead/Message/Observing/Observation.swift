@@ -26,10 +26,10 @@ final class ObservationHub: Sendable {
     }
 }
 
-/// One observed load. It creates the events and delivers them in order. The request carries it, and the links of the
-/// load and the reader of the response share it.
+/// One observed load. It creates the events and delivers them in order. The request carries it. Links and the response
+/// reader share it.
 final class Observation: Sendable {
-    /// One exchange of the load with the transport. Its request carries it, because a hedge runs at the same time.
+    /// One exchange with the transport. Its request carries it, because a hedge runs at the same time.
     struct Exchange: Sendable {
         let number: Int
         let start: Duration
@@ -62,7 +62,7 @@ final class Observation: Sendable {
     let kind: String?
     let template: String?
     let route: String?
-    /// The trace of the load, or nil if the client propagates none.
+    /// The load trace, or nil if the client propagates none.
     let trace: TraceContext?
     private let start: Duration
     private let state = Mutex(State())
@@ -80,8 +80,8 @@ final class Observation: Sendable {
     /// Records an event, and delivers events in order of time. A thread that is already delivering also delivers this
     /// one.
     ///
-    /// After the load has ended, only events of an exchange are recorded. Such an exchange can outlive the load,
-    /// because other loads may wait for it.
+    /// After the load has ended, only exchange events are recorded. Such an exchange can outlive the load, because
+    /// other loads may wait for it.
     ///
     /// - Parameter time: when the event happened, if earlier. Default: now.
     func record(
@@ -207,7 +207,7 @@ extension Observation {
         return Exchange(number: number, start: now)
     }
 
-    /// Call it when the response or the error of an exchange has arrived.
+    /// Call it when an exchange has received a response or an error.
     func answerExchange() { state.withLock { $0.unanswered -= 1 } }
 }
 
@@ -233,7 +233,7 @@ extension HTTPEvent {
 }
 
 extension HTTPRequest {
-    /// The facts about this request for the event of an exchange, for links that create spans themselves.
+    /// The facts about this request for an exchange event, for links that create spans themselves.
     ///
     /// They are the method, the URL without secrets, the origin, the route, and how often the load was sent before.
     public var exchangeEvent: HTTPEvent {
@@ -243,7 +243,7 @@ extension HTTPRequest {
         return event
     }
 
-    /// Records an event of a custom link: `request.record(.shardChosen) { $0[.shard] = 3 }`.
+    /// Records an event in a custom link: `request.record(.shardChosen) { $0[.shard] = 3 }`.
     ///
     /// The closure sets the facts. They must not be secret. If the load isn't observed, nothing happens, and the
     /// closure isn't called.

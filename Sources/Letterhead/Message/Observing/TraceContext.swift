@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 
-/// The position of a request in a distributed trace (W3C Trace Context), and the baggage of the trace (W3C Baggage).
+/// A position in a distributed trace (W3C Trace Context), and the baggage that travels with it (W3C Baggage).
 ///
-/// In a server, create the context from the headers of a request that you handle, and make it the current context of
-/// the requests that you send meanwhile:
+/// In a server, create the context from the headers that a request arrives with. While you handle the request, make it
+/// the current context for what you send:
 ///
 /// ```swift
 /// let context = TraceContext(traceparent: header, tracestate: state)
@@ -13,18 +13,18 @@ public import LetterheadFoundation
 ///
 /// ``TraceContextPropagation`` sends the context.
 public struct TraceContext: Hashable, Sendable {
-    /// The context for the requests of the current task. Default: nil.
+    /// The context for requests from the current task. Default: nil.
     @TaskLocal public static var current: TraceContext?
 
-    /// The identifier of the trace: 32 hexadecimal digits in lower case, not all zero.
+    /// The trace identifier: 32 hexadecimal digits in lower case, not all zero.
     public let traceID: String
-    /// The identifier of the span that sends the request: 16 hexadecimal digits in lower case, not all zero.
+    /// The identifier for the span that sends the request: 16 hexadecimal digits in lower case, not all zero.
     public let spanID: String
     /// Whether the caller may have recorded the trace.
     public let isSampled: Bool
     /// The header `tracestate`. Its entries belong to the tracing systems. Default: nil.
     public let state: String?
-    /// The entries of the baggage, unescaped. Every allowed origin receives them, so they must not be secret.
+    /// The baggage entries, unescaped. Every allowed origin receives them, so they must not be secret.
     public let baggage: [String: String]
 
     /// Creates a context from received headers.
@@ -60,11 +60,11 @@ public struct TraceContext: Hashable, Sendable {
         (state, baggage) = (context.state, context.baggage)
     }
 
-    /// The value of the header `traceparent`.
+    /// The `traceparent` header value.
     public var traceparent: String { "00-\(traceID)-\(spanID)-\(isSampled ? "01" : "00")" }
 
-    /// The value of the header `baggage`, with escaped values, sorted by name, or nil without entries. The header has
-    /// at most 8,192 bytes and 180 entries. Further entries are left out.
+    /// The `baggage` header value, with escaped entries, sorted by name, or nil without entries. The header has at most
+    /// 8,192 bytes and 180 entries. Further entries are left out.
     public var baggageHeader: String? {
         var header = ""
         for (name, value) in baggage.sorted(by: { $0.key < $1.key }).prefix(180) {
@@ -77,7 +77,7 @@ public struct TraceContext: Hashable, Sendable {
 
     func with(spanID: UInt64) -> TraceContext { TraceContext(self, spanID: Self.hex(spanID)) }
 
-    /// Creates the context of a new trace. Zeros are replaced, because identifiers must not be zero.
+    /// Begins a new trace. Zeros are replaced, because identifiers must not be zero.
     static func new(_ random: () -> UInt64) -> TraceContext? {
         let (high, low) = (random(), random())
         return TraceContext(traceID: hex(high == 0 && low == 0 ? 1 : high) + hex(low), spanID: hex(max(random(), 1)))
@@ -124,8 +124,7 @@ extension TraceContext {
     }
 }
 
-/// Sends the trace of a request in the headers `traceparent`, `tracestate` and `baggage` (W3C Trace Context, W3C
-/// Baggage).
+/// Sends the current trace in the headers `traceparent`, `tracestate` and `baggage` (W3C Trace Context, W3C Baggage).
 ///
 /// ```swift
 /// HTTPClient(environment: .production, tracing: TraceContextPropagation(allowedOrigins: [ownServer]))
@@ -146,9 +145,9 @@ public struct TraceContextPropagation: Sendable {
     /// Creates a propagation that sends the trace to some or to all origins.
     ///
     /// - Parameters:
-    ///   - allowedOrigins: the origins that receive the headers, with all replicas of a balanced origin. If one of the
-    ///     URLs has no host, each load fails with `.invalidRequest`. Default: nil (every origin).
-    ///   - random: returns random numbers for the identifiers. Default: the random source of the system.
+    ///   - allowedOrigins: the origins that receive the headers, with all replicas of a balanced origin. If a URL has
+    ///     no host, each load fails with `.invalidRequest`. Default: nil (every origin).
+    ///   - random: returns random numbers for the identifiers. Default: the system random source.
     public init(
         allowedOrigins: [URL]? = nil, random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) }
     ) {

@@ -68,7 +68,7 @@ extension RequestConfigurable {
         configured { $0[option: option] = value }
     }
 
-    /// Limits the time of each attempt. Nil means no limit. See ``RequestSettings/timeout``.
+    /// Limits the time for each attempt. Nil means no limit. See ``RequestSettings/timeout``.
     public func timeout(_ timeout: Duration?) -> Configured { configured { $0.timeout = timeout } }
 
     /// Limits the time without a byte sent or received. Nil means the transport limit, and `.never` no limit. See
@@ -79,13 +79,13 @@ extension RequestConfigurable {
     /// limit. See ``RequestSettings/connectTimeout``.
     public func connectTimeout(_ limit: Duration?) -> Configured { configured { $0.connectTimeout = limit } }
 
-    /// Sets the accepted statuses, replacing those of the template: `.accepting([200, 404])`.
+    /// Sets the accepted statuses, replacing those in the template: `.accepting([200, 404])`.
     public func accepting(_ statuses: HTTPStatusSet) -> Configured { configured { $0.acceptedStatuses = statuses } }
 
     /// Sets the secret names for all descriptions of a request, its response and its errors.
     public func redaction(_ redaction: Redaction) -> Configured { configured { $0.redaction = redaction } }
 
-    /// Marks the bodies of a request and its response as secret. See ``RequestSettings/isSecret``.
+    /// Marks the request body and the response body as secret. See ``RequestSettings/isSecret``.
     public func secret(_ isSecret: Bool = true) -> Configured { configured { $0.isSecret = isSecret } }
 }
 
@@ -164,12 +164,12 @@ enum TimeoutOption: HTTPRequestOption {
 }
 
 enum IdleTimeoutOption: HTTPRequestOption {
-    /// Nil: the limit of the transport applies.
+    /// Nil: the transport limit applies.
     static let defaultOptionValue: Duration? = nil
 }
 
 enum ConnectTimeoutOption: HTTPRequestOption {
-    /// Nil: the limit of the transport applies.
+    /// Nil: the transport limit applies.
     static let defaultOptionValue: Duration? = nil
 }
 
@@ -195,8 +195,7 @@ enum SecretBodiesOption: HTTPRequestOption {
 }
 
 extension RequestSettings {
-    /// Whether the bodies of the request and its response are secret as a whole, as for a token endpoint. Default:
-    /// false.
+    /// Whether the request body and the response body are secret as a whole, as for a token endpoint. Default: false.
     ///
     /// Descriptions, errors and logs don't show secret bodies, and a redirect doesn't send one to a different origin.
     public var isSecret: Bool {
@@ -217,9 +216,9 @@ extension RequestSettings {
     }
 
     /// The longest time that the connection may be idle, with no byte sent or received, while this request is in
-    /// progress. Default: nil (``TransportConfiguration/idleTimeout`` of the transport, usually 60 seconds).
+    /// progress. Default: nil (the transport limit, ``TransportConfiguration/idleTimeout``, usually 60 seconds).
     ///
-    /// Time during which the reader of a streamed body requests no bytes doesn't count. Set `.never` for no limit, for
+    /// While the reader requests no bytes from a streamed body, the time doesn't count. Set `.never` for no limit, for
     /// example for a stream that is silent for hours. A request that exceeds the limit fails with `.timedOut`. A limit
     /// of zero or less is `.invalidRequest`. `URLSession` rounds the limit up to whole seconds, at most one day.
     public var idleTimeout: Duration? {
@@ -228,7 +227,7 @@ extension RequestSettings {
     }
 
     /// The time limit for the name lookup, the connection and the TLS handshake together, with a precision of one
-    /// millisecond. Default: nil (``TransportConfiguration/connectTimeout`` of the transport). Set `.never` for no
+    /// millisecond. Default: nil (the transport limit, ``TransportConfiguration/connectTimeout``). Set `.never` for no
     /// limit.
     ///
     /// Waiting for a free connection doesn't count. A request that exceeds the limit fails with `.timedOut`. A limit of
@@ -247,7 +246,7 @@ extension RequestSettings {
         set { self[option: LiveStreamOption.self] = newValue }
     }
 
-    /// Whether a ``CookieJar`` adds its cookies to the request, and stores the cookies of the response. Default: true.
+    /// Whether a ``CookieJar`` adds its cookies to the request, and stores cookies from the response. Default: true.
     public var handlesCookies: Bool {
         get { self[option: HandlesCookiesOption.self] }
         set { self[option: HandlesCookiesOption.self] = newValue }
@@ -259,8 +258,8 @@ extension RequestSettings {
         set { self[option: AcceptedStatusesOption.self] = newValue }
     }
 
-    /// The names with values that are redacted in descriptions and logs of the request, its response and its errors.
-    /// Default: ``Redaction/standard``.
+    /// The names whose values are redacted when the request, its response or an error is described or logged. Default:
+    /// ``Redaction/standard``.
     public var redaction: Redaction {
         get { self[option: RedactionOption.self] }
         set { self[option: RedactionOption.self] = newValue }
@@ -311,10 +310,9 @@ extension HTTPRequest {
     /// The headers that a redirect to a different origin has removed from the request for good. Empty if no redirect
     /// did.
     ///
-    /// Law for links below a redirect link: while this set isn't empty, don't add what belongs to the origin of the
-    /// first request, such as its credentials and the headers of its environment. The law holds even if a later
-    /// redirect returns to that origin. Only a link that assigns each value to an origin, such as a cookie jar, is
-    /// exempt.
+    /// Law for links below a redirect link: while this set isn't empty, don't add what belongs to the first origin,
+    /// such as credentials and environment headers. The law holds even if a later redirect returns to that origin. Only
+    /// a link that assigns each value to an origin, such as a cookie jar, is exempt.
     ///
     /// Setting the property marks the request as redirected.
     public var removedHeaders: Set<HTTPHeaders.Name> {

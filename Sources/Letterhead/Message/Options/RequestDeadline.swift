@@ -29,7 +29,7 @@ final class DeadlinePoint: Sendable {
 }
 
 extension RequestSettings {
-    /// The limit of the total time that the request may take, beginning at the link ``Deadline``.
+    /// The total time that the request may take, beginning at the link ``Deadline``.
     ///
     /// Default: not set (the default of that link). Set it to nil for no deadline, even if the link has a default. A
     /// request that exceeds the limit fails with `.timedOut`. A limit of zero or less is `.invalidRequest`.
@@ -54,7 +54,7 @@ extension HTTPRequest {
     /// - Parameters:
     ///   - phase: the current activity, such as "connecting".
     ///   - response: what has arrived of the response. Default: nil.
-    ///   - mayHaveBeenSent: false if it is certain that no byte of the request was sent. Default: true.
+    ///   - mayHaveBeenSent: false if it is certain that nothing was sent. Default: true.
     public func deadlinePassed(
         while phase: String, response: HTTPResponse? = nil, mayHaveBeenSent: Bool = true
     ) -> HTTPError {
@@ -101,8 +101,8 @@ extension HTTPRequest {
         }
     }
 
-    /// Gives this request the deadline of the request that it is sent for. For example, a request for a token gets the
-    /// deadline of the request that needs the token.
+    /// Gives this request the deadline of the request that it is sent for. For example, a token request has the
+    /// deadline that applies to the request that needs the token.
     ///
     /// It changes the time that ``timeLeft`` counts to, not the setting ``RequestSettings/deadline``. The new deadline
     /// can be later than the previous one.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 extension HTTPRequest {
-    /// The progress of a request in one direction: the upload of its body, or the download of the response body.
+    /// The progress in one direction: the upload of its body, or the download of the response body.
     public struct Progress: Sendable, Hashable {
         public enum Direction: Sendable, Hashable {
             case upload
@@ -34,11 +34,11 @@ enum TransferProgressOption: HTTPRequestOption {
 }
 
 extension RequestSettings {
-    /// A closure that follows the bodies of the request and its response during the transfer. Default: nil.
+    /// A closure that is called while the request body and the response body are transferred. Default: nil.
     ///
     /// The closure is called in order for each direction. The last call for a body of known length with at least one
-    /// byte has a ``HTTPRequest/Progress/fractionCompleted`` of 1. The body of a response with a status that isn't
-    /// accepted is not reported. A retry starts from zero.
+    /// byte has a ``HTTPRequest/Progress/fractionCompleted`` of 1. If the status isn't accepted, the response body is
+    /// not reported. A retry starts from zero.
     ///
     /// The closure runs on the thread that reads the bytes, so a slow closure delays them.
     public var onProgress: (@Sendable (HTTPRequest.Progress) -> Void)? {
@@ -51,7 +51,7 @@ extension HTTPRequest {
     /// The closure that a transport calls to report progress. Default: nil.
     ///
     /// It forwards to the closure that the settings contain and to each ``ProgressUpdates``. Setting it replaces both.
-    /// A link that receives one body in several responses reports the progress of the whole body: it keeps the closure
+    /// A link that receives one body in several responses reports the progress for the whole body: it keeps the closure
     /// and sets the property to nil.
     public var onProgress: (@Sendable (HTTPRequest.Progress) -> Void)? {
         get {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 package import LetterheadFoundation
 
-/// Redacts bodies in texts. A description contains only the media type and the length of a body. A log, an archive or a
-/// command that asks for the content gets it with the values of secret names redacted.
+/// Redacts bodies in texts. A description contains only a media type and a length. A log, an archive or a command that
+/// asks for the content gets it with the values of secret names redacted.
 extension Redaction {
     static let shownBytes = 512
 
     /// Returns the beginning of a request body, for a log that asks for bodies. It is empty if the request has no body.
     ///
     /// The result contains the first 512 bytes of a text in memory, with the values of secret names redacted. For any
-    /// other body, it contains the media type and the length, as the description of the request does. If
+    /// other body, it contains the media type and the length, as a request description does. If
     /// ``RequestSettings/isSecret`` is true, the result is `<redacted>`.
     public func body(of request: HTTPRequest) -> String {
         guard !request.body.isEmpty, !request.isSecret else { return request.body.isEmpty ? "" : Self.placeholder }
@@ -30,7 +30,7 @@ extension Redaction {
 
     private static func rest(of data: Data) -> String { data.count > shownBytes ? "… (\(data.count) bytes)" : "" }
 
-    /// Returns the media type and the length of a body: `(application/json, 23 bytes)`.
+    /// Returns a short description with the media type and the length: `(application/json, 23 bytes)`.
     static func outline(of body: any HTTPBody, headers: HTTPHeaders) -> String {
         let length = body.contentLength ?? (body.isReplayable ? (try? body.chunks())?.data?.count : nil)
         return outline(headers.mediaType?.essence ?? "\(type(of: (body as? EncodedOnce)?.base ?? body))", length)
@@ -52,7 +52,7 @@ extension Redaction {
     }
 
     /// Returns a text with the values of secret names redacted. Returns nil for binary data and for multipart bodies,
-    /// because the names of the parts decide what is secret.
+    /// because their part names decide what is secret.
     ///
     /// - Parameter isCut: whether the data may end in the middle of a character, which is then left out.
     package func redacted(_ data: Data, headers: HTTPHeaders, isCut: Bool = false) -> String? {
@@ -118,7 +118,7 @@ extension Redaction {
     }
 }
 
-/// The part of the JSON grammar (RFC 8259) that is needed to find the end of a value. It works on bytes, because a
+/// As much of the JSON grammar (RFC 8259) as is needed to find where a value ends. It works on bytes, because a
 /// combining mark could hide a quotation mark.
 enum JSONBytes {
     static let quote = UInt8(ascii: "\"")

@@ -15,8 +15,8 @@
 /// - A log (``PrintLoader``) contains methods, URLs, headers, statuses and sizes. At the level `bodies`, it also
 ///   contains the first 512 bytes of a text.
 /// - The description of an ``HTTPError`` contains no query values. From headers and body, it contains only the
-///   explanation of the server. It does contain the `LocalizedError.errorDescription` of an underlying error, redacted
-///   with the standard names.
+///   explanation that the server gave. It does contain the `LocalizedError.errorDescription` of an underlying error,
+///   redacted with the standard names.
 public struct Redaction: Sendable, Hashable {
     /// Names of headers with secret values.
     public private(set) var headers: Set<HTTPHeaders.Name>
@@ -71,12 +71,12 @@ public struct Redaction: Sendable, Hashable {
         return added
     }
 
-    /// Returns whether the values of a header are secret.
+    /// Returns whether a header has secret values.
     public func isSecret(header name: HTTPHeaders.Name) -> Bool {
         headers.contains(name) || knowsParts && SecretName.matches(name.rawValue.utf8)
     }
 
-    /// Returns whether the values of a query item, a form field or a JSON member are secret.
+    /// Returns whether a query item, form field or JSON member has secret values.
     ///
     /// Case, `_` and `-` are ignored: `accessToken` is as secret as `access_token`. In a nested name, each component is
     /// compared: `user[password]`, `user.password` and `token[]` are secret.
@@ -100,7 +100,7 @@ extension Redaction {
         "\(Self.visible(field.name.rawValue)): \(value(of: field))"
     }
 
-    /// Returns the value of a field without secrets: `<redacted>`, or the value with its URLs redacted.
+    /// Returns a field value without secrets: `<redacted>`, or the value with its URLs redacted.
     public func value(of field: HTTPHeaders.Field) -> String {
         field.isSecret || isSecret(header: field.name) ? Self.placeholder : Self.visible(redactURLs(field.value))
     }
@@ -116,7 +116,7 @@ extension Redaction {
         }.joined(separator: "&")
     }
 
-    /// Returns the method and the URL of a request: `GET https://api.example.com/users?page=2`. See ``url(of:)``.
+    /// Returns the request method and URL: `GET https://api.example.com/users?page=2`. See ``url(of:)``.
     public func requestLine(of request: HTTPRequest) -> String {
         let request = request.withEnvironment
         return "\(request.method.printable) \(url(of: request))"
@@ -131,7 +131,7 @@ extension Redaction {
         return url(of: request, query: request.query.isEmpty ? "" : "?" + text(of: request.query))
     }
 
-    /// Returns the URL with the names of its query items, but without their values, for errors.
+    /// Returns the URL with query names, but without query values, for errors.
     public func outline(of request: HTTPRequest) -> String {
         let request = request.withEnvironment
         let names = request.query.map {
@@ -209,8 +209,8 @@ extension Redaction {
         isSecret(parameter: PercentEncoding.unescape(String(decoding: name, as: UTF8.self)))
     }
 
-    /// Redacts values wherever they occur in a text, percent-encoded or not. The text may have been cut in the middle
-    /// of a value, so the first bytes of a value are also redacted at the end of the text.
+    /// Redacts values wherever they occur in a text, percent-encoded or not. The text may have been cut inside a value.
+    /// If it ends with the first bytes of one, they are redacted as well.
     package static func hide(_ values: Set<Secret>, in text: String) -> String {
         guard !values.isEmpty else { return text }
         let values = values.filter { !$0.isEmpty }.map { Array($0.reveal().utf8) }.sorted { $0.count > $1.count }

@@ -126,10 +126,10 @@ enum SecretName {
         "sessid",
     ]
 
-    /// Words that are secret as the last part of a name.
+    /// Words that are secret as the last part.
     private static let lastParts: Set<String> = ["auth", "oauth", "authentication", "pass"]
 
-    /// Words that turn `tokens` into a number, as in the limits and the usage of a language model.
+    /// Words that turn `tokens` into a number, as in limits and usage counts for a language model.
     private static let counts: Set<String> = [
         "max", "maximum", "min", "minimum", "total", "count", "num", "number", "limit", "ratelimit", "remaining",
         "used",

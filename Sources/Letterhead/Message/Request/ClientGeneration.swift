@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Synchronization
 
-/// The identity of a client, which its copies share. It is an object, so that no later client has the same identity.
+/// A client identity, which all copies share. It is an object, so that no later client has the same identity.
 final class ClientIdentity: Hashable, Sendable {
     fileprivate struct Held {
         var last = 0
@@ -9,7 +9,7 @@ final class ClientIdentity: Hashable, Sendable {
     }
 
     fileprivate let number = Atomic(0)
-    /// The closures that end the pauses and streamed bodies of the generation.
+    /// The closures that end pauses and streamed bodies.
     fileprivate let held = Mutex(Held())
 
     var generation: ClientGeneration { ClientGeneration(client: self, number: number.load(ordering: .acquiring)) }
@@ -29,7 +29,7 @@ final class ClientIdentity: Hashable, Sendable {
     }
 }
 
-/// The time between two resets of a client. A reset ends everything from earlier generations, and nothing from them is
+/// The time between two client resets. A reset ends everything from earlier generations, and nothing from them is
 /// stored afterwards.
 ///
 /// A link stores state for later requests only in ``HTTPRequest/unlessReset(_:)``.
@@ -37,7 +37,7 @@ public struct ClientGeneration: Hashable, Sendable {
     let client: ClientIdentity
     fileprivate let number: Int
 
-    /// A weak reference to a generation of a client.
+    /// A weak reference to a client generation.
     struct Reference {
         private weak var client: ClientIdentity?
         private let number: Int

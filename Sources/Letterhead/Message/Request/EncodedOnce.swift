@@ -3,7 +3,7 @@ import LetterheadFoundation
 import Synchronization
 
 /// A body that encodes the body inside it only once: every attempt, redirect, signature and record uses the first
-/// bytes. Copies of the request share it, and it keeps the bytes as long as they exist.
+/// bytes. Request copies share it, and it keeps the bytes as long as they exist.
 ///
 /// It keeps nothing of a body that isn't in memory, or that can be sent only once.
 final class EncodedOnce: SteadyBody {

@@ -46,8 +46,7 @@ public protocol HTTPBody: Sendable {
     /// Whether the request has no body: it sends neither bytes nor the additional headers. Default: false.
     var isEmpty: Bool { get }
 
-    /// Headers that describe the body, such as its media type. The headers of the request take precedence. Default:
-    /// empty.
+    /// Headers that describe the body, such as its media type. Request headers take precedence. Default: empty.
     var additionalHeaders: HTTPHeaders { get }
 
     /// The number of bytes, if it is known before the body is encoded. Default: nil (not known).
@@ -201,7 +200,7 @@ public struct BodyChunks: AsyncSequence, Sendable {
 public enum HTTPBodyError: Error, Sendable, Hashable {
     /// The request body breaks a rule. Either nothing is sent, or the upload is aborted.
     ///
-    /// The message names the rule. It contains neither the content of the body nor the URL of the file.
+    /// The message names the rule. It contains neither content nor a file URL.
     case invalid(_ message: String, file: URL? = nil)
 
     /// The whole body was requested, but it provides its bytes only in chunks.
@@ -210,14 +209,14 @@ public enum HTTPBodyError: Error, Sendable, Hashable {
     /// A streamed body was iterated a second time, when its bytes were no longer available.
     case alreadyRead
 
-    /// Code that receives only the head of a response, such as a validator, tried to read a streamed body. Only the
-    /// caller may read it.
+    /// Code that receives only a response head, such as a validator, tried to read a streamed body. Only the caller may
+    /// read it.
     case withheld
 
     /// The body has more bytes than this limit allows.
     case tooLarge(limit: Int)
 
-    /// There isn't enough memory for more than this number of bytes of the body.
+    /// There isn't enough memory for more than this number of bytes.
     case outOfMemory(after: Int)
 
     /// No decoder reads this media type. It is nil if the response has none.

@@ -9,12 +9,12 @@ extension RequestSettings {
     /// Headers that nothing but the request itself may add: not the body, the client, the environment or the transport.
     /// Default: none.
     ///
-    /// List a default header such as `[.contentType]`, `[.accept]`, `[.acceptEncoding]` or `[.host]`, or a header of
-    /// the client or the environment. For one endpoint, or all of a client, use ``RequestTemplate/omittingHeader(_:)``.
-    /// To replace a header, set it in ``HTTPRequest/headers`` instead.
+    /// List a default header such as `[.contentType]`, `[.accept]`, `[.acceptEncoding]` or `[.host]`, or a header that
+    /// the client or the environment adds. For one endpoint, or a whole client, use
+    /// ``RequestTemplate/omittingHeader(_:)``. To replace a header, set it in ``HTTPRequest/headers`` instead.
     ///
     /// - A header that the request sets is sent even if it is omitted here, and so are cookies and credentials.
-    /// - In an attempt link, the headers of the client and the environment already belong to the request.
+    /// - In an attempt link, client and environment headers already belong to the request.
     /// - Omitting Content-Length or Transfer-Encoding is `.invalidRequest`, because they frame the message.
     /// - `URLSession` adds its own headers nevertheless.
     public var omittedHeaders: Set<HTTPHeaders.Name> {
@@ -24,12 +24,12 @@ extension RequestSettings {
 }
 
 extension HTTPRequest {
-    /// Returns the headers to send: those of the request and of its body, with at most one Content-Type.
+    /// Returns the headers to send: the request headers and the body headers, with at most one Content-Type.
     ///
     /// The boundary of a multipart body always comes from the body. A request may set a different multipart type and
-    /// gets the boundary added. Any other type would make a multipart body unreadable, so the type of the body replaces
-    /// it. An empty body has no headers. The result contains neither Content-Length nor Transfer-Encoding: a transport
-    /// derives them from the length of ``framedBody()``.
+    /// gets the boundary added. Any other type would make a multipart body unreadable, so the body type replaces it. An
+    /// empty body has no headers. The result contains neither Content-Length nor Transfer-Encoding: a transport derives
+    /// them from the length of ``framedBody()``.
     public func framedHeaders() -> HTTPHeaders {
         var merged = headers
         let omitted = omittedHeaders
@@ -53,11 +53,11 @@ extension HTTPRequest {
 
     /// Returns the bytes to send, beginning with the first byte, and enforces the length that the body declares.
     ///
-    /// Call it before you send anything, so that a body that can't be encoded fails early. The length of the result is
-    /// exact, or nil if the number of bytes isn't known. Convert errors of the iteration with
+    /// Call it before you send anything, so that a body that can't be encoded fails early. The resulting length is
+    /// exact, or nil if it isn't known. Convert iteration errors with
     /// ``HTTPError/init(ofBody:request:mayHaveBeenSent:)``.
     ///
-    /// - Throws: the error of the body, converted by ``HTTPError/init(ofBody:request:mayHaveBeenSent:)``: usually
+    /// - Throws: the body error, converted by ``HTTPError/init(ofBody:request:mayHaveBeenSent:)``: usually
     ///   `.invalidRequest` with this error as the underlying error.
     public func framedBody() throws(HTTPError) -> BodyChunks {
         guard !body.isEmpty else { return BodyChunks(Data()) }
@@ -93,7 +93,7 @@ extension HTTPError {
     ///   - error: the error that the body threw. An ``HTTPError`` is kept, a `CancellationError` becomes `.cancelled`,
     ///     and any other error becomes the underlying error of `.invalidRequest`.
     ///   - request: the request.
-    ///   - mayHaveBeenSent: whether some bytes of the request may have been sent. Default: false.
+    ///   - mayHaveBeenSent: whether some bytes may have been sent. Default: false.
     public init(ofBody error: any Error, request: HTTPRequest, mayHaveBeenSent: Bool = false) {
         if let error = error as? HTTPError {
             self = error
@@ -106,12 +106,12 @@ extension HTTPError {
 }
 
 extension HTTPRequest {
-    /// Checks the request before anything is sent. Call it first if you write a transport. The transports of the
+    /// Checks the request before anything is sent. Call it first if you write a transport. All transports in the
     /// library do so.
     ///
     /// - Throws: `.invalidRequest`. The message names the field and the rule, but never the value. The rules:
     ///   - The method and all header names are tokens. Header values contain no control characters. This includes the
-    ///     headers of the body.
+    ///     body headers.
     ///   - Headers that frame the message aren't set, because the library writes them.
     ///   - There is at most one Content-Type and one Host, and Host is a valid host.
     ///   - Proxy-Authorization isn't set, because it belongs to a proxy and could reach the server.
@@ -207,7 +207,7 @@ extension QueryParameters {
 }
 
 extension HTTPHeaders {
-    /// The rule that the headers of a body or a part violate, or nil if all are well formed.
+    /// The rule that body or part headers violate, or nil if all are well formed.
     var brokenBodyRule: String? {
         if let rule = brokenRule() { return rule }
         guard let type = first(where: { $0.name == .contentType })?.value, MediaType(type) == nil else { return nil }

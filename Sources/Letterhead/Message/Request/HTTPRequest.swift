@@ -12,11 +12,11 @@ import Synchronization
 /// let response = try await client.send(request)
 /// ```
 ///
-/// Write one for a URL that has no template, or change the one that a link receives. For the endpoints of an API,
-/// declare a ``RequestTemplate`` instead.
+/// Write one for a URL that has no template, or change the one that a link receives. For API endpoints, declare a
+/// ``RequestTemplate`` instead.
 ///
-/// By default, a request is a GET over https without host, path, query, headers or body. The environment of the client
-/// fills in what you don't set, so a request with only a path is enough:
+/// By default, a request is a GET over https without host, path, query, headers or body. The client environment fills
+/// in what you don't set, so a request with only a path is enough:
 ///
 /// ```swift
 /// let request = HTTPRequest { $0.path = "users" }
@@ -155,7 +155,7 @@ public struct HTTPRequest: RequestSettings, Identifiable {
         _modify { yield &parts.host }
     }
 
-    /// The port, or nil for the default port of the scheme.
+    /// The port, or nil for the default port: 443 for https, and 80 for http.
     public var port: Int? {
         get { parts.port }
         _modify { yield &parts.port }
@@ -168,7 +168,7 @@ public struct HTTPRequest: RequestSettings, Identifiable {
         _modify { yield &parts.userInfo }
     }
 
-    /// The path. A relative path is appended to the path prefix of the environment.
+    /// The path. A relative path is appended to the environment prefix.
     public var path: RequestPath {
         get { parts.path }
         _modify {
@@ -197,12 +197,12 @@ public struct HTTPRequest: RequestSettings, Identifiable {
 
     /// The body. Default: ``EmptyBody``.
     ///
-    /// A body in memory is encoded once, when its bytes are first read. Copies of the request share these bytes, also
-    /// in later loads, so the hash of `request.body.encode()` is the hash of what every attempt and redirect sends. Set
-    /// the body again to encode it anew.
+    /// A body in memory is encoded once, when its bytes are first read. Request copies share these bytes, also in later
+    /// loads, so the hash of `request.body.encode()` is the hash of what every attempt and redirect sends. Set the body
+    /// again to encode it anew.
     ///
-    /// Once the bytes are read, the encoder of a client no longer applies, unless only a description read them. To keep
-    /// the bytes, the request wraps a body that encodes a value. Don't cast the body: pass what a link must know as an
+    /// Once the bytes are read, a client encoder no longer applies, unless only a description read them. To keep the
+    /// bytes, the request wraps a body that encodes a value. Don't cast the body: pass what a link must know as an
     /// option.
     public var body: any HTTPBody {
         get { parts.body }
@@ -215,14 +215,13 @@ public struct HTTPRequest: RequestSettings, Identifiable {
         _modify { yield &parts.options }
     }
 
-    /// Read in place, because copying the context copies each of its parts.
+    /// Read in place, because copying the context copies each part.
     var context: LoadContext {
         @inline(__always) _read { yield parts.context }
         _modify { yield &parts.context }
     }
 
-    /// The first value of the query items with a name. Set a value to replace all items with the name, or nil to remove
-    /// them.
+    /// The first query value with a name. Set a value to replace all items with the name, or nil to remove them.
     public subscript(query name: String) -> String? {
         get { query[name] }
         set { query[name] = newValue }
@@ -236,8 +235,8 @@ public struct HTTPRequest: RequestSettings, Identifiable {
 
     /// The scheme, host and port, or nil without a host.
     ///
-    /// Set it in a link that sends the request to a different server. The default port of the scheme becomes nil.
-    /// Headers such as `Authorization` stay in the request, so set it only to a server that may receive them.
+    /// Set it in a link that sends the request to a different server. A default port becomes nil. Headers such as
+    /// `Authorization` stay in the request, so set it only to a server that may receive them.
     public var origin: HTTPOrigin? {
         get { host.map { HTTPOrigin(scheme: scheme, host: $0, port: port) } }
         set { parts.move(to: newValue) }
@@ -325,11 +324,10 @@ extension HTTPRequest {
         item.isSecret || redaction.isSecret(parameter: item.name) || Redaction.standard.isSecret(parameter: item.name)
     }
 
-    /// Returns whether a header field of the request or its response is specific to one user.
+    /// Returns whether a request or response header is specific to one user.
     ///
-    /// This is the case if the field is marked as secret, or if its name is secret in the ``RequestSettings/redaction``
-    /// of the request or in ``Redaction/standard``. A redaction without the standard names doesn't make a field less
-    /// secret.
+    /// This is the case if the field is marked as secret, or if its name is secret in ``RequestSettings/redaction`` or
+    /// in ``Redaction/standard``. A redaction without the standard names doesn't make a field less secret.
     public func isSecret(_ field: HTTPHeaders.Field) -> Bool {
         field.isSecret || redaction.isSecret(header: field.name) || Redaction.standard.isSecret(header: field.name)
     }

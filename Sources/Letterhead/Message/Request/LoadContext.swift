@@ -3,8 +3,8 @@ import Synchronization
 
 /// What a load adds to its request: the client, the template, and what links must know of each other.
 ///
-/// The call site creates it for each load. A request that is sent again therefore begins without the values of an
-/// earlier load. Links read it through properties of the request.
+/// The call site creates it for each load. A request that is sent again therefore begins without earlier values. Links
+/// read it through request properties.
 struct LoadContext: Sendable {
     /// The client and its generation, or nil without a client. A link that several clients share must distinguish them,
     /// because each has its own credentials, cookies and environment.
@@ -14,29 +14,29 @@ struct LoadContext: Sendable {
     var homeOrigin: HTTPOrigin?
     /// The template that the request was built from.
     var template: (any RequestConfigurable)?
-    /// When the load must have ended: the deadline of the request, or of the operation that it belongs to.
+    /// When the load must have ended: the deadline for the request, or for the operation that it belongs to.
     var deadline: DeadlinePoint?
-    /// The settings of the client, for requests that links send on behalf of this one. Nil without a client.
+    /// The client settings, for requests that links send on behalf of this one. Nil without a client.
     var defaults: CopyOnWrite<ClientDefaults>?
     /// Nil if the load isn't observed.
     var observed: ObservedLoad?
     var values = HTTPRequestOptions()
 }
 
-/// Where the events of a request are recorded.
+/// Where request events are recorded.
 struct ObservedLoad: Sendable {
     let observation: Observation
     /// Nil above the link that records exchanges.
     var exchange: Observation.Exchange?
 }
 
-/// The initial settings for the requests of a client. Settings of a request take precedence, and lists are joined.
+/// The initial settings that a client gives its requests. Request settings take precedence, and lists are joined.
 struct ClientDefaults: Sendable {
     var headers = HTTPHeaders()
     var query = QueryParameters()
     var options = HTTPRequestOptions()
-    /// The validators, transformers and closures that are added to those of the request. They aren't among its options,
-    /// so that sending the request again doesn't add them twice.
+    /// Validators, transformers and closures that are added to those in the request. They aren't among its options, so
+    /// that sending the request again doesn't add them twice.
     var additions = HTTPRequestOptions()
     /// The media types of the client decoder, or nil if it declares none.
     var accept: String?
@@ -47,8 +47,8 @@ extension HTTPRequest {
     /// callers don't set them.
     ///
     /// A load begins without values, even if the request was sent before. A link that knows something sets it in the
-    /// request that it passes on, or in the request of the response or error that it returns. ``Retry``,
-    /// ``Authenticate`` and ``FollowRedirects`` copy the values of a result to the next request.
+    /// request that it passes on, or in the request that belongs to the response or error that it returns. ``Retry``,
+    /// ``Authenticate`` and ``FollowRedirects`` copy the values from a result to the next request.
     public var loadValues: HTTPRequestOptions {
         get { context.values }
         _modify { yield &context.values }
@@ -56,14 +56,14 @@ extension HTTPRequest {
 
     /// The origin that the request is for, while a link sends it to a different server for that origin. Otherwise nil.
     ///
-    /// A link that chooses a server sets it, and removes it from the request of the response or error. Links below can
+    /// A link that chooses a server sets it, and removes it from the request in the response or error. Links below can
     /// then tell that both origins belong together. ``TraceContextPropagation`` sends its headers for this origin.
     public var logicalOrigin: HTTPOrigin? {
         get { loadValues[option: LogicalOrigin.self] }
         set { loadValues[option: LogicalOrigin.self] = newValue }
     }
 
-    /// Why the request was sent without the credentials of its client, or nil if it was sent with them.
+    /// Why the request was sent without client credentials, or nil if it was sent with them.
     var unsignedReason: String? {
         get { loadValues[option: UnsignedReason.self] }
         set { loadValues[option: UnsignedReason.self] = newValue }
@@ -75,7 +75,7 @@ extension HTTPRequest {
         set { loadValues[option: Download.self] = newValue }
     }
 
-    /// How many of the progress updates in the request a call site ends. A link may add more of them.
+    /// How many progress updates in the request a call site ends. A link may add more of them.
     var ownedUpdates: Int {
         get { loadValues[option: OwnedUpdates.self] }
         set { loadValues[option: OwnedUpdates.self] = newValue }
@@ -87,7 +87,7 @@ extension HTTPRequest {
         set { loadValues[option: OpenOrigin.self] = newValue }
     }
 
-    /// The secrets of the paths that the request had before. A server may write them into a URL that it chooses.
+    /// Secrets in paths that the request had before. A server may write them into a URL that it chooses.
     var earlierSecrets: Set<Secret> {
         get { loadValues[option: EarlierSecrets.self] }
         set { loadValues[option: EarlierSecrets.self] = newValue }
@@ -101,7 +101,7 @@ private enum OwnedUpdates: HTTPRequestOption { static let defaultOptionValue = 0
 private enum OpenOrigin: HTTPRequestOption { static let defaultOptionValue: HTTPOrigin? = nil }
 private enum EarlierSecrets: HTTPRequestOption { static let defaultOptionValue: Set<Secret> = [] }
 
-/// The outermost load of a download. If one client is the transport of a second one, only the outer load has accepted
+/// The outermost load of a download. If one client is the transport for a second one, only the outer load has accepted
 /// the response when it ends, so only it replaces the file.
 final class DownloadOwner: Sendable {
     private let ended = Atomic(false)
@@ -114,7 +114,7 @@ final class DownloadOwner: Sendable {
 extension HTTPRequest {
     var client: ClientIdentity? { context.generation?.client }
 
-    /// What a derived client adds to the validators, transformers and closures of the request.
+    /// Validators, transformers and closures that a derived client adds to the request.
     var additions: HTTPRequestOptions { context.defaults?.wrappedValue.additions ?? HTTPRequestOptions() }
 
     var observation: Observation? {
@@ -122,7 +122,7 @@ extension HTTPRequest {
         set { context.observed = newValue.map { ObservedLoad(observation: $0) } }
     }
 
-    /// Makes this request a part of the load that it is sent for. It then has the same client, but no validators of a
+    /// Makes this request a part of the load that it is sent for. It then has the same client, but no validators from a
     /// derived client, no file and no progress.
     mutating func join(loadOf original: HTTPRequest) {
         let template = context.template

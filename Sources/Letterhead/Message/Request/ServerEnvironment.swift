@@ -29,11 +29,11 @@ import Synchronization
 /// ## What an environment changes
 ///
 /// An environment completes a request and replaces nothing:
-/// - A request without a host gets the scheme, the host and the port. A relative path gets the path of the base URL as
-///   its prefix.
+/// - A request without a host gets the scheme, the host and the port. A relative path gets the base URL path as its
+///   prefix.
 /// - A request without a method gets the method.
-/// - Headers and query items are added only if the request has none of the same name, and only for the origin of the
-///   environment.
+/// - Headers and query items are added only if the request has none of the same name, and only for the environment
+///   origin.
 /// - A redirected request gets no query items. It gets no headers either if it was redirected through a different
 ///   origin.
 ///
@@ -81,7 +81,7 @@ public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
     /// Credentials without `allowedOrigins` are bound to the first origin that they are used for. When the environment
     /// changes, call ``HTTPClient/reset()`` to remove stored credentials, or list the origins in `allowedOrigins`.
     ///
-    /// All properties of the returned environment are empty, and ``apply(to:)`` changes nothing.
+    /// All properties in the returned environment are empty, and ``apply(to:)`` changes nothing.
     public static func provided(
         by provide: @escaping @Sendable (HTTPRequest) async throws -> ServerEnvironment
     ) -> ServerEnvironment {
@@ -97,8 +97,8 @@ public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
 
     /// Creates an environment from an absolute http or https URL in a string, such as `https://api.example.com/v2`.
     ///
-    /// The string must be percent-encoded. Query items in it are added after the items of a request, except for names
-    /// that the request already has.
+    /// The string must be percent-encoded. Its query items are added after the request items, except for names that the
+    /// request already has.
     ///
     /// If the string isn't such a URL, each request fails with `.invalidRequest`, and nothing is sent.
     public init(
@@ -116,7 +116,7 @@ public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
     ///   - host: the host without scheme and port. An IPv6 address is in brackets.
     ///   - pathPrefix: the prefix of relative paths, percent-encoded. Default: empty.
     ///   - scheme: `https` or `http`. Default: `https`.
-    ///   - port: the port. Default: nil (the default port of the scheme).
+    ///   - port: the port. Default: nil (the default port for the scheme).
     ///   - method: the method of requests without one. Default: nil (GET).
     ///   - headers: the headers for requests to this origin. Default: none.
     ///   - query: the query items for requests to this origin. Default: none.
@@ -148,11 +148,11 @@ public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
     public var scheme: String? { base.scheme }
     /// The host, or nil if a closure provides the environment.
     public var host: String? { base.host }
-    /// The port, or nil for the default port of the scheme.
+    /// The port, or nil for the default port.
     public var port: Int? { base.port }
     var origin: HTTPOrigin? { base.origin }
 
-    /// The prefix of relative paths: the percent-encoded path of the base URL.
+    /// The prefix of relative paths: the percent-encoded base URL path.
     public var pathPrefix: String { base.path }
 
     /// Completes a request. An environment with a malformed base URL changes nothing.
@@ -190,8 +190,8 @@ public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
 }
 
 extension HTTPRequest {
-    /// Adds headers that neither the request nor its body has, and that the request doesn't omit. The headers of the
-    /// body are added after the chain, and take precedence over the headers of an environment or a client.
+    /// Adds headers that neither the request nor its body has, and that the request doesn't omit. Body headers are
+    /// added after the chain, and take precedence over environment and client headers.
     mutating func fill(headers: HTTPHeaders) {
         guard !headers.isEmpty else { return }
         let own = body.isEmpty ? [:] : body.additionalHeaders
@@ -204,7 +204,7 @@ extension HTTPRequest {
 }
 
 extension HTTPRequest {
-    /// Why the request was sent without the headers of its environment, or nil if it has them all.
+    /// Why the request was sent without its environment headers, or nil if it has them all.
     var withheldReason: String? {
         let environment =
             options.contains(ServerEnvironment.self) ? serverEnvironment : context.environment?.environment
@@ -238,8 +238,8 @@ extension HTTPRequest {
     /// - The request has its own environment, and a closure provides the client environment. The closure isn't called
     ///   then.
     ///
-    /// ``ApplyEnvironment`` sets this property. If you replace that link with your own, set it to the origin of your
-    /// environment.
+    /// ``ApplyEnvironment`` sets this property. If you replace that link with your own, set it to your environment
+    /// origin.
     public var homeOrigin: HTTPOrigin? {
         get { context.homeOrigin }
         set { context.homeOrigin = newValue }

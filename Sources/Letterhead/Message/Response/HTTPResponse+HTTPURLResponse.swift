@@ -8,8 +8,8 @@
     #endif
 
     extension HTTPURLResponse {
-        /// Creates an `HTTPURLResponse` from a response, with the URL of the request that was sent last. The body isn't
-        /// part of it. The initializer returns nil if the request has no complete URL.
+        /// Creates an `HTTPURLResponse` from a response, with the URL that was requested last. The body isn't part of
+        /// it. The initializer returns nil if the request has no complete URL.
         ///
         /// Header fields with the same name are joined with `, `. On Linux, Foundation changes the capitalization of
         /// names.
@@ -29,7 +29,7 @@
         ///
         /// - Parameters:
         ///   - response: the head.
-        ///   - request: the request that was sent. Default: nil (a GET to the URL of the response).
+        ///   - request: the request that was sent. Default: nil (a GET to the response URL).
         ///   - body: the body, decompressed. Default: empty.
         public init(
             _ response: HTTPURLResponse, to request: HTTPRequest? = nil, body: HTTPResponseBody = HTTPResponseBody()

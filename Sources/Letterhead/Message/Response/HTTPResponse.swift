@@ -35,7 +35,7 @@ public struct HTTPResponse: Sendable {
         parts = Parts(request: request, status: status, headers: headers, body: body)
     }
 
-    /// The request that was sent, with the changes of all links.
+    /// The request that was sent, with all changes that links made.
     ///
     /// Redirects, cookies and caches use its origin. A link that sends a request to a different host than the one it
     /// received therefore restores the scheme, host and port here.
@@ -74,7 +74,7 @@ public struct HTTPResponse: Sendable {
         _modify { yield &parts.statusReason }
     }
 
-    /// A typed value that a loader or a validator attached to the response, or the default of the key.
+    /// A typed value that a loader or a validator attached to the response, or the default value for the key.
     public subscript<Key: HTTPRequestOption>(option key: Key.Type) -> Key.Value {
         get { parts.values[option: key] }
         set { parts.values[option: key] = newValue }
@@ -103,7 +103,8 @@ extension HTTPResponse {
 }
 
 extension HTTPResponse {
-    /// The URL of a created resource or of a redirect: `Location` (RFC 9110, 10.2.2), resolved against the request URL.
+    /// Where a created resource is, or where a redirect leads: `Location` (RFC 9110, 10.2.2), resolved against the
+    /// request URL.
     ///
     /// ```swift
     /// let created = try await client.sendWithResponse(CreateUser(login: "ada")).response
@@ -182,7 +183,7 @@ extension HTTPResponse {
 }
 
 extension HTTPResponseBody {
-    /// Returns the first bytes that are available. It ignores errors of the body, so that they don't hide the status.
+    /// Returns the first bytes that are available. It ignores body errors, so that they don't hide the status.
     ///
     /// - Parameter isEndless: whether the body may never end. Only the bytes that arrive within five seconds are then
     ///   returned.
@@ -203,11 +204,11 @@ extension HTTPResponseBody {
 extension HTTPRequest {
     /// One attempt to send a request. The response or the error of a request contains all of them.
     public struct Attempt: Sendable, Hashable, CustomStringConvertible {
-        /// The number of the attempt, counting from 1.
+        /// The attempt number, counting from 1.
         public var number: Int
-        /// The status of the response, or nil if the attempt failed.
+        /// The response status, or nil if the attempt failed.
         public var status: HTTPStatus?
-        /// The code of the error, or nil if the server responded.
+        /// The error code, or nil if the server responded.
         public var errorCode: HTTPError.Code?
         /// The delay before the next attempt, or nil if no retry followed.
         public var delay: Duration?

@@ -13,7 +13,7 @@ import Synchronization
 /// - Iterate it once. A second iteration throws ``HTTPBodyError/alreadyRead``.
 /// - Dropping it before its end ends the transfer and, over HTTP/1.1, closes the connection.
 /// - If the reading task is cancelled, the read throws `CancellationError`.
-/// - After a reset of the client, the read throws ``HTTPError/Code/cancelled``.
+/// - After a client reset, the read throws ``HTTPError/Code/cancelled``.
 public struct HTTPResponseBody: AsyncSequence, Sendable {
     private enum Source: Sendable {
         case data(Data)
@@ -48,7 +48,7 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
         source = .stream(OneTimeStream(length: length, pull: { try await pulls.next() }, cancel: ending))
     }
 
-    /// Returns a streamed body that calls `pull` in the task of the reader. `cancel` also ends a pull in progress.
+    /// Returns a streamed body that calls `pull` in the reading task. `cancel` also ends a pull in progress.
     static func received(
         length: Int?, pull: @escaping @Sendable () async throws -> Data?, cancel: @escaping @Sendable () -> Void
     ) -> HTTPResponseBody {
@@ -70,12 +70,12 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
 
     /// Returns all bytes.
     ///
-    /// - Parameter limit: the largest number of bytes of a streamed body. A body in memory is returned completely,
+    /// - Parameter limit: the largest number of bytes in a streamed body. A body in memory is returned completely,
     ///   regardless of its size. Default: 64 MiB.
     /// - Throws: ``HTTPBodyError/tooLarge(limit:)`` if a streamed body exceeds the limit,
     ///   ``HTTPBodyError/outOfMemory(after:)`` if there isn't enough memory for it, ``HTTPBodyError/alreadyRead`` if a
-    ///   streamed body was iterated before, `CancellationError` if the calling task was cancelled, and errors of the
-    ///   connection.
+    ///   streamed body was iterated before, `CancellationError` if the calling task was cancelled, and connection
+    ///   errors.
     public func data(upTo limit: Int = 64 << 20) async throws -> Data {
         if let buffered { return buffered }
         var bytes = GrowingBytes()
@@ -109,8 +109,8 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
 
     /// Ends a body that nothing will read, and releases what links hold until its end, such as a slot.
     ///
-    /// Call it in a link before it awaits its next loader again. If the rest of the body is small and arrives within a
-    /// second, it is read, so that the connection can be reused. Any other body is cancelled.
+    /// Call it in a link before it awaits its next loader again. If the rest is small and arrives within a second, it
+    /// is read, so that the connection can be reused. Any other body is cancelled.
     public func discard() async {
         guard case .stream(let stream) = released().source else { return }
         guard let length, length <= 64 << 10 else { return stream.cancel() }
@@ -213,10 +213,10 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
 
     var isStreamed: Bool { if case .data = source { false } else { true } }
 
-    /// Returns the same body for code that may inspect only the head of the response. Reading the returned body, if
-    /// it's streamed, throws ``HTTPBodyError/withheld`` and consumes nothing. A body in memory is returned unchanged.
+    /// Returns the same body for code that may inspect only the response head. Reading the returned body, if it's
+    /// streamed, throws ``HTTPBodyError/withheld`` and consumes nothing. A body in memory is returned unchanged.
     ///
-    /// Use it in a link that passes a response to code of the caller before it returns the response.
+    /// Use it in a link that passes a response to caller code before it returns the response.
     public func withheld() -> HTTPResponseBody {
         if case .stream(let stream) = source { Self(.withheld(stream)) } else { self }
     }
@@ -240,7 +240,7 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
         private var data: Data?
         private let walk: OneTimeStream.Walk?
         private let isWithheld: Bool
-        /// The number of bytes returned since the actor of the reader was last released.
+        /// The number of bytes returned since the calling actor was last released.
         private var unyielded = 0
 
         fileprivate init(data: Data? = nil, walk: OneTimeStream.Walk? = nil, isWithheld: Bool = false) {
@@ -250,7 +250,7 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
         /// Returns the next piece, or nil at the end.
         ///
         /// If pieces arrive faster than they are read, most calls return without suspending. After each 2 MiB, the call
-        /// therefore yields, so that other code can run on the actor of the caller.
+        /// therefore yields, so that other code can run on the calling actor.
         public mutating func next() async throws -> Data? {
             let actor: (any Actor)? = #isolation
             if actor != nil, walk != nil, unyielded >= Self.yieldSize {
@@ -411,7 +411,7 @@ final class OneTimeStream: Sendable {
     }
 }
 
-/// Runs the closure of the caller in a task for each piece, because cancelling a task is the only way to end its pull.
+/// Runs a given closure in a task for each piece, because cancelling a task is the only way to end its pull.
 final class PullsInTasks: Sendable {
     private typealias Pull = Task<Data?, any Error>
 
@@ -421,7 +421,7 @@ final class PullsInTasks: Sendable {
 
     init(_ pull: @escaping @Sendable () async throws -> Data?) { self.pull = pull }
 
-    /// - Parameter isolation: the actor of the reader. The closure runs on it.
+    /// - Parameter isolation: the reading actor. The closure runs on it.
     func next(isolation: isolated (any Actor)? = #isolation) async throws -> Data? {
         let task = Pull {
             _ = isolation

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// The status of a response (RFC 9110, 15), such as 200 or 404.
+/// A response status (RFC 9110, 15), such as 200 or 404.
 ///
 /// Any number is allowed as a status code. The first digit of a code from 100 to 599 determines its class. Other codes
 /// have no class.
@@ -33,7 +33,7 @@ public struct HTTPStatus: Hashable, Sendable, Comparable, ExpressibleByIntegerLi
 
 /// A set of statuses that count as success.
 ///
-/// Set it in the `acceptedStatuses` of a template. The default is ``success``, and `304 Not Modified` if the request is
+/// Set it as ``RequestTemplate/acceptedStatuses``. The default is ``success``, and `304 Not Modified` if the request is
 /// conditional (RFC 9110, 13). Combine sets with ``union(_:)``, or list statuses: `[200, 404]`.
 public struct HTTPStatusSet: Hashable, Sendable, ExpressibleByArrayLiteral {
     /// The ranges of codes, ascending and not adjacent, so that sets with the same statuses are equal.

@@ -3,24 +3,25 @@ public import LetterheadFoundation
 import Synchronization
 
 extension HTTPResponse {
-    /// How the client delivers the body of a response.
+    /// How the client delivers a response body.
     public enum Delivery: Sendable, Hashable {
         /// The whole body in memory, limited by ``RequestSettings/responseLimit``.
         case buffered
         /// In pieces, as the reader requests them. The response is returned as soon as its head is complete. Iterate
         /// the body once.
         case streamed
-        /// To a file. The body of the response is empty. See ``HTTPResponse/savedFile``.
+        /// To a file. The response body is then empty. See ``HTTPResponse/savedFile``.
         ///
         /// The bytes are saved under a hidden name in the same folder. They replace the file when the body is complete
-        /// and the response is accepted. An existing file stays unchanged if a validator, `finish` of a template, or
-        /// the status refuses the response. If the status isn't accepted, the body is in memory.
+        /// and the response is accepted. An existing file stays unchanged if a validator,
+        /// ``RequestTemplate/finish(_:)`` or the status refuses the response. If the status isn't accepted, the body is
+        /// in memory.
         ///
         /// Only a regular file is replaced, or a symbolic link to one or to nothing. Any other destination, and a
         /// folder that is missing or can't be written, is `.cannotSaveResponse` before anything is sent.
         case file(URL)
 
-        /// The limit of a body if the request doesn't set one. See ``RequestSettings/responseLimit``.
+        /// The body limit if the request doesn't set one. See ``RequestSettings/responseLimit``.
         var standardLimit: Int {
             switch self {
             case .buffered: 64 << 20
@@ -35,7 +36,7 @@ enum ResponseDeliveryOption: HTTPRequestOption {
     static let defaultOptionValue = HTTPResponse.Delivery.buffered
 }
 
-/// Whether a download only needs the folder of its destination, and the response determines the name.
+/// Whether a download only needs its destination folder, and the response determines the name.
 enum FolderDownloadOption: HTTPRequestOption {
     static let defaultOptionValue = false
 }
@@ -83,10 +84,10 @@ extension HTTPRequest {
 
     package var hasResponseLimit: Bool { options.contains(ResponseLimitOption.self) }
 
-    /// The largest number of bytes of a response that may be in memory.
+    /// The largest number of response bytes that may be in memory.
     ///
     /// It applies to a buffered response, to one that isn't saved because of its status, and to a stream with a slow
-    /// reader. Only the limit of a buffered response raises it above 64 MiB.
+    /// reader. Only a buffered response with a higher limit raises it above 64 MiB.
     var bufferLimit: Int {
         responseDelivery == .buffered ? responseLimit : min(responseLimit, HTTPResponse.Delivery.buffered.standardLimit)
     }

@@ -24,7 +24,7 @@ final class ResponseDraft: Sendable {
 
     deinit { discard() }
 
-    /// The location of the bytes, or nil if the draft was discarded.
+    /// The file with the bytes, or nil if the draft was discarded.
     var url: URL? {
         switch state.withLock({ $0 }) {
         case .pending: draft
@@ -36,8 +36,8 @@ final class ResponseDraft: Sendable {
     /// Moves the hidden file to its destination, replacing an existing file, or to a new name in the same folder. A
     /// second call does nothing.
     ///
-    /// - Parameter name: the new name, which gets a number if it is taken. Default: nil (the name of the destination).
-    /// - Throws: the error of the file system.
+    /// - Parameter name: the new name, which gets a number if it is taken. Default: nil (the destination name).
+    /// - Throws: a file system error.
     func put(as name: Filename? = nil) throws {
         let isNew = try state.withLock { state in
             if case .placed = state { return false }

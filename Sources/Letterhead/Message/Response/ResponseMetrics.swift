@@ -2,22 +2,22 @@
 import Synchronization
 
 extension HTTPResponse {
-    /// The times, byte counts and connection of a response. Times are measured from the start of the request.
+    /// Times, byte counts and connection facts for a response. Times are measured from the request start.
     ///
     /// ```swift
     /// let response = try await client.sendWithResponse(GetUser(login: "ada")).1
     /// print(response.metrics.total, response.metrics.isReusedConnection)
     /// ```
     public struct Metrics: Sendable, Hashable, CustomStringConvertible {
-        /// The time until the end of the name lookup. Zero for a reused connection.
+        /// The time until the name lookup ended. Zero for a reused connection.
         public var nameLookup: Duration = .zero
         /// The time until the connection was established. Zero for a reused connection.
         public var connect: Duration = .zero
-        /// The time until the end of the TLS handshake. Zero without TLS, and for a reused connection.
+        /// The time until the TLS handshake ended. Zero without TLS, and for a reused connection.
         public var secureConnect: Duration = .zero
-        /// The time until the first byte of the response. Zero if no response was received.
+        /// The time until the first response byte. Zero if no response was received.
         public var firstByte: Duration = .zero
-        /// The time until the last byte of the response.
+        /// The time until the last response byte.
         public var total: Duration = .zero
         /// The number of sent bytes, head and body.
         public var bytesSent = 0
@@ -26,14 +26,14 @@ extension HTTPResponse {
         /// The version of HTTP, such as `HTTP/1.1` or `HTTP/2`, or nil if it isn't known.
         public var httpVersion: String?
         /// The remote address and port, such as `127.0.0.1:8080`, or nil if it isn't known. With a proxy, it is the
-        /// address of the proxy.
+        /// proxy address.
         public var remoteAddress: String?
         /// Whether the connection was established for an earlier request.
         public var isReusedConnection = false
-        /// Whether a third party may have truncated the body of an https response without an error. Default: false.
+        /// Whether a third party may have truncated an https response body without an error. Default: false.
         ///
         /// It is true if both conditions are met:
-        /// - The response has neither a length nor chunks, so the end of the connection ended its body.
+        /// - The response has neither a length nor chunks, so its body ended with the connection.
         /// - The libcurl on the system uses a TLS library that doesn't report whether the server sent close_notify (RFC
         ///   8446, 6.1).
         ///
@@ -60,7 +60,7 @@ extension HTTPResponse {
 }
 
 extension HTTPResponse {
-    /// The times, byte counts and connection of the response. A streamed response has its totals after its body has
+    /// Times, byte counts and connection facts for this response. A streamed response has its totals after its body has
     /// ended. All values are zero if the response wasn't received over the network.
     ///
     /// A transport sets them, or calls ``provide(metrics:trailers:)`` for a streamed response.
@@ -114,7 +114,7 @@ extension HTTPResponse {
         self[option: LateValues.self] = LateValues(metrics: metrics, trailers: trailers)
     }
 
-    /// Provides the metrics and trailers of a built-in transport, and keeps the facts for observers.
+    /// Provides metrics and trailers from a built-in transport, and keeps the facts for observers.
     mutating func provide(_ facts: TransportFacts) {
         self[option: LateValues.self] = LateValues(
             metrics: { facts.metrics }, trailers: { facts.trailers }, facts: facts)
@@ -127,7 +127,7 @@ private enum InterimResponses: HTTPRequestOption {
     static let defaultOptionValue: [HTTPResponse] = []
 }
 
-/// Values that are complete only after the end of the response.
+/// Values that are complete only when the response has ended.
 private struct LateValues: HTTPRequestOption {
     static let defaultOptionValue: LateValues? = nil
 
@@ -144,14 +144,14 @@ final class TransportFacts: Sendable {
         var queued = Duration.zero
         /// The requests that held the connections, if waiting reached a time limit.
         var holders: [String] = []
-        /// The time until the last byte of the request was sent, or zero if it isn't known.
+        /// The time until the last request byte was sent, or zero if it isn't known.
         var sent = Duration.zero
         var interim: [[UInt8]] = []
         var tlsVersion: String?
         var tlsCipher: String?
         /// Whether the transport has closed the connection, as far as it knows.
         var isClosed = false
-        /// Whether the end of the connection marks the end of the body.
+        /// Whether the body ends with the connection.
         var endsBody = false
     }
 

@@ -4,15 +4,15 @@ import LetterheadFoundation
 extension HTTPResponse {
     /// The name that the server suggests for saving the body, or nil if it suggests none.
     ///
-    /// The name is safe to append to the URL of a folder. It has no separators and no control characters, no dots,
-    /// spaces or invisible characters at its ends, no hyphen at its start, and at most 255 bytes in UTF-8, with the
-    /// extension. The server chooses the extension, so don't open the file only because of its name.
+    /// The name is safe to append to a folder URL. It has no separators and no control characters, no dots, spaces or
+    /// invisible characters at its ends, no hyphen at its start, and at most 255 bytes in UTF-8, with the extension.
+    /// The server chooses the extension, so don't open the file only because of its name.
     ///
     /// The name comes from the first of these that is usable:
     /// 1. `filename*` in `Content-Disposition` (RFC 6266, 4.3)
     /// 2. `filename` in `Content-Disposition`, also if it is percent-encoded or consists of encoded words (RFC 2047)
     /// 3. numbered sections in `Content-Disposition` (RFC 2231)
-    /// 4. the last component of the URL path
+    /// 4. the last URL path component
     ///
     /// If there are several `Content-Disposition` fields that differ, only the URL path is used.
     public var suggestedFilename: String? { filename?.text() }
@@ -45,7 +45,7 @@ struct Filename: Sendable {
 
     private init(stem: String, suffix: String) { (self.stem, self.suffix) = (stem, suffix) }
 
-    /// Keeps the safe part of the last path component. Returns nil if nothing is left.
+    /// Keeps what is safe in the last path component. Returns nil if nothing is left.
     init?(_ text: String) {
         // Scalars, because a combining mark would hide a separator.
         let components = text.unicodeScalars.split { $0 == "/" || $0 == "\\" }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The parts of a base URL, which fill in the missing parts of a request.
+/// The parts of a base URL, which fill in what a request lacks.
 struct BaseURL: BaseURLParts, Hashable, Sendable {
     let scheme: String?
     let userInfo: String?
@@ -13,7 +13,7 @@ struct BaseURL: BaseURLParts, Hashable, Sendable {
 
     init(_ text: String) { self = text.withBytes { unsafe Self(BaseURLBytes($0)) } }
 
-    /// Returns the rule that the text of a base URL breaks, or nil if it is an absolute http or https URL.
+    /// Returns the rule that a base URL text breaks, or nil if it is an absolute http or https URL.
     func defect(in text: String) -> String? {
         let isURL = ASCII.allBytes(of: text) { (0x21...0x7E).contains($0) && !#""<>\^`{|}"#.utf8.contains($0) }
         guard isURL else {
@@ -39,7 +39,7 @@ struct BaseURL: BaseURLParts, Hashable, Sendable {
     }
 }
 
-/// A base URL that refers to the bytes of a URL. It creates a string for a part only when that part is read.
+/// A base URL that refers to bytes elsewhere. It creates a string for a part only when that part is read.
 ///
 /// It exists only while the bytes do: closures of `withBytes` create it and don't keep it. The ranges are positions in
 /// the bytes.
@@ -79,16 +79,17 @@ protocol BaseURLParts {
 /// A scheme, a host and a port (RFC 6454). Credentials, environments, and cookies that a request sets itself belong to
 /// an origin.
 ///
-/// Scheme and host are compared in lower case. An origin without a port equals one with the default port of its scheme.
+/// Scheme and host are compared in lower case. An origin without a port equals one with the default port for its
+/// scheme.
 public struct HTTPOrigin: Sendable, CustomStringConvertible {
     /// The scheme in lower case.
     public let scheme: String
     /// The host in lower case. An IPv6 address is in brackets.
     public let host: String
-    /// The port, or the default port of the scheme if none was set.
+    /// The port, or the default port for the scheme if none was set.
     public let port: Int
 
-    /// Creates an origin. A port of nil is the default port of the scheme.
+    /// Creates an origin. A port of nil is the default port for the scheme.
     public init(scheme: String, host: String, port: Int? = nil) {
         self.scheme = ASCII.lowercased(scheme)
         self.host = ASCII.lowercased(host)

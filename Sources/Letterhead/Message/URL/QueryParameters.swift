@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 
-/// The query of a request: names and values in order (RFC 3986, 3.4).
+/// A request query: names and values in order (RFC 3986, 3.4).
 ///
 /// ```swift
 /// ["per_page": 2, "tag": ["a", "b"], "filter": String?.none, "verbose": QueryParameters.flag]
@@ -20,7 +20,7 @@ public import LetterheadFoundation
 /// A query that comes from a URL keeps its bytes, including its escapes.
 public struct QueryParameters: Hashable, Sendable {
     private(set) var items: [Item] = []
-    /// The names of all items once many items are searched, otherwise empty.
+    /// All names once many items are searched, otherwise empty.
     private var names: Set<[UInt8]> = []
 
     /// One `name=value`, or a ``QueryParameters/flag``, which is a name alone.
@@ -83,7 +83,7 @@ public struct QueryParameters: Hashable, Sendable {
     /// Creates items from `URLComponents`, in order. An item without a value is a flag.
     public init(_ items: [URLQueryItem]) { self.items = items.map { Item($0.name, $0.value) } }
 
-    /// Creates items from an escaped query, the text after the `?` in a URL. It keeps the bytes of the text.
+    /// Creates items from an escaped query, the text after the `?` in a URL. It keeps the bytes.
     ///
     /// `%XX` is decoded as a byte. A `+` is a plus sign, as in RFC 3986. An empty text has no items.
     public init(escaped text: String) {
@@ -194,13 +194,13 @@ extension QueryParameters: ExpressibleByDictionaryLiteral {
 }
 
 extension QueryParameters.Item: CustomStringConvertible, CustomReflectable {
-    /// The escaped item. The value of a secret name is redacted.
+    /// The escaped item. Secret values are redacted.
     public var description: String { Redaction.standard.text(of: QueryParameters(CollectionOfOne(self))) }
     public var customMirror: Mirror { Mirror(describing: self) }
 }
 
 extension QueryParameters: CustomStringConvertible, CustomReflectable {
-    /// The escaped query. The values of secret names are redacted.
+    /// The escaped query. Secret values are redacted.
     public var description: String { Redaction.standard.text(of: self) }
     public var customMirror: Mirror { Mirror(describing: self, as: .collection) }
 }

@@ -130,7 +130,7 @@ extension UUID: QueryValue {
 }
 
 extension Date: QueryValue {
-    /// Appends the time in UTC as ISO 8601: `2026-01-31T08:00:00Z`. A request with a date outside of the years 0...9999
+    /// Appends the time in UTC as ISO 8601: `2026-01-31T08:00:00Z`. A request with a date outside the years 0...9999
     /// fails before anything is sent.
     public func append(to query: inout QueryParameters, name: String) {
         if let internetTime { return query.append(name, internetTime) }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 
-/// The path of a request. Write it as a literal with interpolated values.
+/// A request path. Write it as a literal with interpolated values.
 ///
 /// ```swift
 /// "users/\(login)/followers"       // login "a/b ?" becomes users/a%2Fb%20%3F/followers
@@ -25,11 +25,11 @@ public struct RequestPath: Hashable, Sendable {
     /// The path as you wrote it, with `{}` instead of each value: `users/{}/followers`.
     ///
     /// A value that is interpolated with a name, as in `"users/\(login, name: "login")"`, is `{login}`. The number of
-    /// different routes is small, so the route identifies the endpoint in metrics and logs. It doesn't contain the
-    /// prefix of a base URL.
+    /// different routes is small, so the route identifies the endpoint in metrics and logs. It doesn't contain a base
+    /// URL prefix.
     ///
-    /// It is nil for the path of a URL or a redirect, and for a literal with characters that must be escaped. A page at
-    /// a URL that the server chose has the route of its template.
+    /// It is nil for a path that comes from a URL or a redirect, and for a literal with characters that must be
+    /// escaped. A page at a URL that the server chose has its template route.
     public let route: String?
     /// The interpolated secrets. Descriptions redact them wherever they occur.
     let secrets: Set<Secret>
@@ -89,7 +89,7 @@ public struct RequestPath: Hashable, Sendable {
         return ASCII.allBytes(of: text) { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") } ? nil : .query
     }
 
-    /// Whether the path is refused because it contains other parts of a URL. Descriptions don't show such a path.
+    /// Whether the path is refused because it contains other URL parts. Descriptions don't show such a path.
     var namesOtherParts: Bool { defect?.namesOtherParts == true }
 
     /// Returns the same path written differently, with more of its bytes escaped.
@@ -134,18 +134,18 @@ extension RequestPath: ExpressibleByStringInterpolation {
             add(value.description, name: name)
         }
 
-        /// Appends the raw value of an enumeration or an identifier as one segment.
+        /// Appends an enumeration or identifier as one segment, by its raw value.
         public mutating func appendInterpolation<Value: RawRepresentable>(_ value: Value)
         where Value.RawValue: LosslessStringConvertible { add(value.rawValue.description) }
 
-        /// Appends the raw value of an identifier that is also `LosslessStringConvertible` as one segment.
+        /// Appends an identifier that is also `LosslessStringConvertible` as one segment, by its raw value.
         public mutating func appendInterpolation<Value: RawRepresentable & LosslessStringConvertible>(_ value: Value)
         where Value.RawValue: LosslessStringConvertible { add(value.rawValue.description) }
 
         /// Appends a secret as one segment, for an API with a token in its path: `"bot\(secret: token)/sendMessage"`.
         ///
-        /// Descriptions, errors, events and logs redact it wherever it occurs, also in the URL of a redirect or a page.
-        /// The route contains `{}` instead.
+        /// Descriptions, errors, events and logs redact it wherever it occurs, also in redirect and page URLs. The
+        /// route contains `{}` instead.
         public mutating func appendInterpolation(secret value: Secret) {
             secrets.insert(value)
             add(value.reveal())
@@ -163,8 +163,8 @@ extension RequestPath: ExpressibleByStringInterpolation {
         ///
         /// - Parameters:
         ///   - values: the segments, unescaped.
-        ///   - allowingEmpty: whether values may be empty, as in the keys `a//b` and `photos/` of an object store. A
-        ///     path can't begin with an empty one. Default: false (an empty value is refused).
+        ///   - allowingEmpty: whether values may be empty, as in the object store keys `a//b` and `photos/`. A path
+        ///     can't begin with an empty one. Default: false (an empty value is refused).
         public mutating func appendInterpolation(
             segments values: some Sequence<some LosslessStringConvertible>, allowingEmpty: Bool = false
         ) {
@@ -219,8 +219,8 @@ extension RequestPath {
     /// Returns this path followed by a second one, with exactly one slash between them.
     ///
     /// Use it for endpoints with a common beginning: `users.appending("\(login)/repos")`. The route combines both
-    /// literals. A second path that begins with a slash replaces this path, just as it replaces the path of a base URL.
-    /// If one of them is defective, so is the result.
+    /// literals. A second path that begins with a slash replaces this path, just as it replaces a base URL path. If one
+    /// of them is defective, so is the result.
     public func appending(_ path: RequestPath) -> RequestPath {
         if path.isAbsolute || path.namesOtherParts || string.isEmpty && defect == nil { return path }
         if path.string.isEmpty, path.defect == nil { return self }
@@ -243,7 +243,7 @@ extension RequestPath {
         return prefix.withBytes { unsafe following($0) }
     }
 
-    /// Returns this path after a prefix, which is copied from the bytes of a URL.
+    /// Returns this path after a prefix, which is copied from the given bytes.
     func following(_ prefix: UnsafeBufferPointer<UInt8>) -> RequestPath {
         guard defect == nil, !isAbsolute else { return self }
         return RequestPath(

@@ -34,9 +34,8 @@ public struct URITemplate: Sendable, CustomStringConvertible {
 
     /// Returns the URI reference for some values.
     ///
-    /// If the template is malformed, or limits the length of a value that is a list, the rest of the template is
-    /// returned unexpanded, as RFC 6570, section 3, recommends. Such a text isn't a URL. The other functions report the
-    /// error.
+    /// If the template is malformed, or limits the length of a list, the remaining template is returned unexpanded, as
+    /// RFC 6570, section 3, recommends. Such a text isn't a URL. The other functions report the error.
     public func expanded(_ values: Values = [:]) -> String { expansion(of: values).text }
 
     /// Returns the path for some values, without a query. If the template is malformed, a request with this path is
@@ -70,7 +69,7 @@ public struct URITemplate: Sendable, CustomStringConvertible {
         return Self.path(of: text)
     }
 
-    /// Returns the path of a reference. Without a host, a first segment such as `accounts:lookup` isn't taken for a
+    /// Returns the path in a reference. Without a host, a first segment such as `accounts:lookup` isn't taken for a
     /// scheme.
     private static func path(of reference: String) -> String {
         if URLParts.namesHost(reference) { return URLParts(reference).path }
@@ -87,7 +86,7 @@ public struct URITemplate: Sendable, CustomStringConvertible {
         return hasDots ? .dotValue : nil
     }
 
-    /// Returns the text up to the first defect, followed by the rest of the template.
+    /// Returns the text up to the first defect, followed by the remaining template.
     func expansion(of values: Values) -> (text: String, defect: URITemplateDefect?) {
         var text = ""
         for part in parts {
@@ -109,7 +108,7 @@ public struct URITemplate: Sendable, CustomStringConvertible {
 }
 
 extension URITemplate {
-    /// The values of the variables: strings, numbers, and all other query values. Lists and pairs are allowed, too. An
+    /// Values for the variables: strings, numbers, and all other query values. Lists and pairs are allowed, too. An
     /// empty list counts as no value.
     ///
     /// ```swift
@@ -136,7 +135,7 @@ extension URITemplate {
             }
         }
 
-        /// Sets the value of a variable, or removes it for nil.
+        /// Sets a variable, or removes it for nil.
         public mutating func set(_ name: String, to value: (any QueryValue)?) {
             values[name] = value.flatMap { URITemplateValue($0) }
         }

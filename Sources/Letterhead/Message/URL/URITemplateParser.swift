@@ -4,7 +4,7 @@
 struct URITemplateDefect: Error {
     /// The offset in bytes where the rule is broken.
     let offset: Int
-    /// The offset where expanding ends: the beginning of the expression.
+    /// The offset where expanding ends, at the start of an expression.
     let start: Int
     let rule: String
 
@@ -20,16 +20,16 @@ enum URITemplatePart: Sendable {
 struct URITemplateExpression: Sendable {
     struct Variable: Sendable {
         var name: String
-        /// How many characters of a value are used.
+        /// How many characters are used.
         var limit: Int?
         var isExploded = false
     }
 
-    /// The properties of an operator (RFC 6570, appendix A).
+    /// Operator properties (RFC 6570, appendix A).
     struct Operation: Sendable {
         var first = ""
         var separator = ","
-        /// The text that follows the name of an empty value, or nil if names aren't written.
+        /// The text that follows a name if its value is empty, or nil if names aren't written.
         var ifEmpty: String?
         var keepsReserved = false
         /// Whether the expansion belongs to the path, unless it follows a question mark.

@@ -2,8 +2,8 @@
 import CLetterheadZlib
 import LetterheadFoundation
 
-/// Compresses bytes to the gzip format with the zlib of the system. A class, because the zlib state must not move and
-/// must be freed.
+/// Compresses bytes to the gzip format with the system zlib. A class, because the zlib state must not move and must be
+/// freed.
 ///
 /// It owns the state and the memory for the output until its end. zlib reads the input only within
 /// ``deflated(_:isLast:)``.

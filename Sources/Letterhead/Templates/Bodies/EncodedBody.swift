@@ -89,8 +89,8 @@ enum BodyEncoderOption: HTTPRequestOption {
 }
 
 extension RequestSettings {
-    /// The encoder for each ``JSONBody`` that doesn't set one, also in a compressed body and in the parts of a form.
-    /// Default: nil (the encoder of the client, or otherwise one with sorted keys and plain slashes).
+    /// The encoder for each ``JSONBody`` that doesn't set one, also in a compressed body and in multipart parts.
+    /// Default: nil (the client encoder, or otherwise one with sorted keys and plain slashes).
     ///
     /// A client applies it when you send the request, and ``StandardRequestBuilder`` when you build it. It doesn't
     /// apply to ``RequestTemplate/parameters``.
@@ -123,7 +123,7 @@ extension HTTPBody {
 }
 
 extension HTTPRequest {
-    /// Passes the encoder of the request to its body.
+    /// Passes the request encoder to the body.
     mutating func passEncoder() {
         if let encoder, let body = body.taking(encoder) { self.body = body }
     }

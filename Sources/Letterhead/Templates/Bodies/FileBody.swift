@@ -16,7 +16,7 @@ public import LetterheadFoundation
 /// - It is a directory, a pipe or a device.
 /// - The range isn't inside the file.
 ///
-/// If the size of the file changes during the upload, the upload is aborted. With a range, the file may grow.
+/// If the file size changes during the upload, the upload is aborted. With a range, the file may grow.
 public struct FileBody: HTTPBody, SteadyBody {
     public let url: URL
     /// The range of bytes to send. Nil for the whole file.
@@ -25,7 +25,7 @@ public struct FileBody: HTTPBody, SteadyBody {
 
     /// Creates a body from a file, or from a range in it. Nothing accesses the file until you send the request.
     ///
-    /// By default, the extension of the file determines the media type (`application/octet-stream` for an unknown
+    /// By default, the filename extension determines the media type (`application/octet-stream` for an unknown
     /// extension). A Content-Type among the `additionalHeaders` takes precedence.
     public init(
         at url: URL, range: Range<Int>? = nil, contentType: MediaType? = nil, additionalHeaders: HTTPHeaders = [:]
@@ -35,7 +35,7 @@ public struct FileBody: HTTPBody, SteadyBody {
             contentType ?? MediaType(filename: url.lastPathComponent))
     }
 
-    /// The length of the range, or the current size of the file if there is no range. Nil if the file cannot be sent.
+    /// The length of the range, or the current file size if there is no range. Nil if the file cannot be sent.
     public var contentLength: Int? { try? RegularFile(url, range).size }
 
     /// Reads the file, or its range, into memory. To read it in pieces, use ``chunks()``.
@@ -44,15 +44,15 @@ public struct FileBody: HTTPBody, SteadyBody {
         return try file.open().all()
     }
 
-    /// Returns the bytes of the file in pieces of at most 256 KiB. Each call starts at the first byte. Requesting the
-    /// first piece opens the file.
+    /// Returns the file in pieces of at most 256 KiB. Each call starts at the first byte. Requesting the first piece
+    /// opens the file.
     public func chunks() throws -> BodyChunks {
         let walk = FileWalk(try RegularFile(url, range))
         return BodyChunks(length: walk.file.size) { try await walk.next() }
     }
 }
 
-/// Reads a file in pieces. An actor, so that reading doesn't block the actor of the caller.
+/// Reads a file in pieces. An actor, so that reading doesn't block the calling actor.
 actor FileWalk {
     /// The maximum number of bytes that one read returns.
     static let pieceSize = 256 << 10
@@ -68,8 +68,8 @@ actor FileWalk {
 
     /// Returns the next piece. Nil at the end.
     ///
-    /// - Throws: ``HTTPBodyError/invalid(_:file:)`` if the size of the file has changed after the last byte. If the
-    ///   file ends early, ``BodyChunks`` throws the error.
+    /// - Throws: ``HTTPBodyError/invalid(_:file:)`` if the file size has changed after the last byte. If the file ends
+    ///   early, ``BodyChunks`` throws the error.
     func next() throws -> Data? {
         let open = try open ?? file.open()
         self.open = open

@@ -14,8 +14,8 @@ import LetterheadFoundation
 /// `URLSession` encodes all values before it sends the request.
 ///
 /// Sending fails with `.invalidRequest` if a value cannot be encoded, or if the encoder writes line breaks, for example
-/// with `.prettyPrinted`. If a part of the body was sent by then, the transport closes the connection (over HTTP/2,
-/// only the stream), so that the server doesn't take the incomplete body for a complete one.
+/// with `.prettyPrinted`. If some bytes were sent by then, the transport closes the connection (over HTTP/2, only the
+/// stream), so that the server doesn't take the incomplete body for a complete one.
 public struct NDJSONBody: HTTPBody, SteadyBody {
     private var stream: StreamBody
 

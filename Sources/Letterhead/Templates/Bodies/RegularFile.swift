@@ -52,7 +52,7 @@ struct RegularFile: Sendable {
 
     fileprivate func error(_ message: String) -> HTTPBodyError { HTTPBodyError.invalid(message, file: url) }
 
-    /// Returns the error of the last system call.
+    /// Returns an error for the last system call.
     fileprivate func systemError() -> HTTPBodyError {
         let code = errno
         // The text for a known number is a constant.
@@ -81,8 +81,8 @@ final class OpenFile: Sendable {
         guard try file.size(in: status) == file.size else { throw changed }
     }
 
-    /// Throws an error if the size of the file has changed, or if the file contains more bytes than its reported size.
-    /// Files in `/proc` do.
+    /// Throws an error if the file size has changed, or if the file contains more bytes than its reported size. Files
+    /// in `/proc` do.
     func checkEnd() throws(HTTPBodyError) {
         try checkSize()
         guard file.range == nil else { return }

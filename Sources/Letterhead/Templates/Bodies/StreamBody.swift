@@ -87,7 +87,7 @@ public struct StreamBody: HTTPBody, SteadyBody {
     public func chunks() throws -> BodyChunks { try walk().held(to: contentLength) }
 }
 
-/// The elements of a sequence. Each is requested when the previous one was sent.
+/// A sequence whose elements are requested one by one, each when the previous one was sent.
 struct AsyncPieces<Pieces: Sequence & Sendable>: AsyncSequence, Sendable {
     let pieces: Pieces
 

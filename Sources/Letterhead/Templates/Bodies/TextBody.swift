@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 
-/// A body that sends a string, encoded in the charset of its media type. If you have the encoded bytes already, use
-/// ``DataBody``.
+/// A body that sends a string, encoded in the charset that its media type specifies. If you have the encoded bytes
+/// already, use ``DataBody``.
 ///
 /// ```swift
 /// TextBody("hé")                                              // text/plain; charset=utf-8
@@ -31,7 +31,7 @@ public struct TextBody: HTTPBody, SteadyBody {
 
     public var isEmpty: Bool { text.isEmpty }
 
-    /// The number of bytes in the charset of the text. Nil if the charset cannot represent the text.
+    /// The number of bytes in that charset. Nil if the charset cannot represent the text.
     public var contentLength: Int? { isUTF8 ? text.utf8.count : try? encode().count }
 
     public func encode() throws -> Data {

@@ -46,7 +46,7 @@
         /// Converts the request as ``urlRequest()`` does, and reads a streamed body or a file into memory. A body that
         /// can be sent only once is used up.
         ///
-        /// - Parameter limit: the largest number of bytes of the body.
+        /// - Parameter limit: the largest number of bytes in the body.
         /// - Throws: the errors of ``urlRequest()``, and `.invalidRequest` for a larger body.
         public func urlRequest(readingBodyUpTo limit: Int) async throws(HTTPError) -> URLRequest {
             var request = self
@@ -64,7 +64,7 @@
             return try request.urlRequest()
         }
 
-        /// Applies changes that other code, such as a middleware, has made to the `URLRequest` of this request.
+        /// Applies changes that other code, such as a middleware, has made to a `URLRequest` for this request.
         ///
         /// What is unchanged stays: the ``id``, all options, header fields with their order, spelling and secrecy, and
         /// a body that isn't in memory.
@@ -117,20 +117,20 @@
             if isStream || known != data ?? Data() && (known != nil || data?.isEmpty == false) { body = new }
         }
 
-        /// Creates a request with the URL, method, headers and body of a `URLRequest`.
+        /// Creates a request from a `URLRequest`, with its URL, method, headers and body.
         ///
         /// Its `timeoutInterval` becomes the ``RequestSettings/idleTimeout``, and its `httpShouldHandleCookies` becomes
         /// ``RequestSettings/handlesCookies``.
         ///
         /// The default interval of 60 seconds in Foundation becomes nil, and an interval of more than 100 years becomes
-        /// 100 years. A Content-Length that equals the length of the body is removed, because sending sets it.
+        /// 100 years. A Content-Length that equals the body length is removed, because sending sets it.
         ///
-        /// A body stream becomes a ``StreamBody`` that can be sent only once, with the length of the Content-Length if
+        /// A body stream becomes a ``StreamBody`` that can be sent only once, with the length in Content-Length if
         /// there is one. Don't use the stream afterwards.
         ///
         /// - Throws: `.invalidRequest` if the `URLRequest` has one of these:
         ///   - no URL
-        ///   - a Content-Length that is not a number, or differs from the length of the body
+        ///   - a Content-Length that is not a number, or differs from the body length
         ///   - a `timeoutInterval` that is not a number
         public init(_ urlRequest: URLRequest) throws(HTTPError) {
             self.init()
@@ -149,7 +149,7 @@
         }
 
         /// Removes and returns the Content-Length, which sending sets again. A Content-Length that differs from the
-        /// length of the body is an error.
+        /// body length is an error.
         private mutating func takeLength(of urlRequest: URLRequest, isStreamed: Bool) throws(HTTPError) -> Int? {
             guard let text = headers[.contentLength] else { return nil }
             guard let length = Int(text), length >= 0, isStreamed || length == urlRequest.httpBody?.count ?? 0 else {

@@ -24,7 +24,7 @@ public import LetterheadFoundation
 public protocol RequestBuilder<Template>: Sendable {
     associatedtype Template: RequestTemplate
 
-    /// The template of the request, the same each time.
+    /// The template, the same each time.
     var template: Template { get }
 
     /// Builds the request.
@@ -43,15 +43,15 @@ extension RequestBuilder {
     }
 }
 
-/// Builds a request from the members of a template, as a client does. Use it in a custom ``RequestBuilder`` for the
-/// parts that you don't change, or in a test to inspect a request without sending it.
+/// Builds a request from a template, as a client does. Use it in a custom ``RequestBuilder`` for the parts that you
+/// don't change, or in a test to inspect a request without sending it.
 ///
 /// The parts come together by these rules:
 ///
 /// - The path follows the base URL, if there is one, with exactly one slash between them. A path that begins with a
-///   slash replaces the path of the base URL.
-/// - The query contains the query of the template, then the parameters of a GET or HEAD, then query items of the base
-///   URL with names that are still missing.
+///   slash replaces the base URL path.
+/// - The query contains the template query, then, for a GET or HEAD, the parameters, then items from the base URL with
+///   names that are still missing.
 /// - For other methods, the parameters are sent as a JSON body.
 /// - If the template sets an environment, that environment completes the request.
 public struct StandardRequestBuilder<Template: RequestTemplate>: RequestBuilder {
@@ -77,7 +77,7 @@ public struct StandardRequestBuilder<Template: RequestTemplate>: RequestBuilder 
 }
 
 extension RequestTemplate {
-    /// Builds the request for a client. Settings of the client take precedence over its environment.
+    /// Builds the request for a client. Client settings take precedence over the client environment.
     func requestWithoutEnvironment() throws(HTTPError) -> HTTPRequest {
         var request = HTTPRequest(method: method, path: path, query: query, headers: headers, options: options)
         request.originate(from: self)
@@ -134,10 +134,9 @@ extension RequestTemplate {
     }
 }
 
-/// Builds the request of `template.multipart(parts)`, with a multipart body (RFC 7578) that replaces the body of the
-/// template.
+/// Builds the request of `template.multipart(parts)`, with a multipart body (RFC 7578) that replaces the template body.
 ///
-/// If ``RequestTemplate/boundary`` of the template is nil, the builder creates a random boundary once.
+/// If the template has no ``RequestTemplate/boundary``, the builder creates a random boundary once.
 public struct MultipartRequestBuilder<Template: RequestTemplate>: RequestBuilder {
     public let template: Template
     private let decorated: WithBody<Template, MultipartBody>
@@ -148,7 +147,7 @@ public struct MultipartRequestBuilder<Template: RequestTemplate>: RequestBuilder
         decorated = template.multipart(parts, subtype: subtype)
     }
 
-    /// Creates a builder for a form with one part, such as a picture. The API determines the name of the part. Set a
+    /// Creates a builder for a form with one part, such as a picture. The API determines the part name. Set a
     /// `filename` if the server should treat the part as a file. Its extension determines the media type, unless you
     /// set a `contentType`.
     public init(

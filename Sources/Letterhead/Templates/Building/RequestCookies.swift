@@ -25,7 +25,7 @@ extension HTTPRequest {
         headers.setSecret(headers[.cookie].map { "\($0); \(cookie.text)" } ?? cookie.text, for: .cookie)
     }
 
-    /// Moves the cookies of the template to the header.
+    /// Moves the template cookies to the header.
     mutating func addTemplateCookies() throws(HTTPError) {
         guard options.contains(RequestCookies.self) else { return }
         let cookies = options[option: RequestCookies.self]

@@ -112,8 +112,8 @@ struct DecodingProblem: CustomStringConvertible {
 }
 
 extension JSONDecoder {
-    /// The error that Foundation throws for an ISO 8601 date omits the name of the member. Decoding again, with a
-    /// closure that decodes dates in the same way, finds it.
+    /// The error that Foundation throws for an ISO 8601 date omits the member name. Decoding again, with a closure that
+    /// decodes dates in the same way, finds it.
     fileprivate func located(_ error: any Error, type: Any.Type, in data: Data?) -> (any Error)? {
         guard case DecodingError.dataCorrupted(let context) = error, case .iso8601 = dateDecodingStrategy, let data,
             context.debugDescription.holds("ISO8601"), let type = type as? any Decodable.Type, !allowsJSON5,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 
-/// Decodes values from the bytes of a response: `JSONDecoder`, `PropertyListDecoder`, or a custom decoder.
+/// Decodes values from response bytes: `JSONDecoder`, `PropertyListDecoder`, or a custom decoder.
 ///
 /// ```swift
 /// let decoder = JSONDecoder()
@@ -13,7 +13,7 @@ public import LetterheadFoundation
 ///
 /// Set date and key strategies on the decoder, and pass it to a client, or to one endpoint with
 /// ``RequestConfigurable/decoder(_:)``. ``RequestTemplate/decode(_:)`` calls it after the status check, never on the
-/// main actor. To choose a decoder by the media type of the response, use ``MediaTypeDecoder``.
+/// main actor. To choose a decoder by the response media type, use ``MediaTypeDecoder``.
 ///
 /// With a `JSONDecoder`, a member name with more than 30 consecutive combining characters is `.cannotDecodeResponse`,
 /// because comparing such names takes quadratic time. With `allowsJSON5`, so are these characters in any other text. A
@@ -29,7 +29,7 @@ public protocol HTTPBodyDecoder: Sendable {
     /// Decodes a value from a complete body. A thrown error becomes the underlying error of a `.cannotDecodeResponse`.
     func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value
 
-    /// Returns the decoder for a body of a media type. Default: this decoder, for every type.
+    /// Returns the decoder for a media type. Default: this decoder, for every type.
     func decoder(for mediaType: MediaType?) throws -> any HTTPBodyDecoder
 }
 
@@ -57,7 +57,7 @@ extension HTTPBodyDecoder {
 
 extension HTTPRequest {
     /// Sets `Accept` (RFC 9110, 12.5.1) to the media types of the decoder that will read the response. It does nothing
-    /// if the request or its client sets the header. A header of the environment or of the body replaces it.
+    /// if the request or its client sets the header. An environment or body header replaces it.
     ///
     /// - Parameter standard: the value for a request that sets no decoder. Nil if the client decoder has no media
     ///   types.
@@ -113,16 +113,15 @@ enum ResponseDecoderOption: HTTPRequestOption {
 }
 
 extension RequestSettings {
-    /// The decoder for the response. Default: nil (the decoder of the client, or a plain `JSONDecoder` without a
-    /// client).
+    /// The decoder for the response. Default: nil (the client decoder, or a plain `JSONDecoder` without a client).
     public var decoder: (any HTTPBodyDecoder)? {
         get { self[option: ResponseDecoderOption.self] }
         set { self[option: ResponseDecoderOption.self] = newValue }
     }
 }
 
-/// Chooses a decoder by the media type of the response. Use it if the endpoints that you call respond in several
-/// formats, such as JSON and property lists.
+/// Chooses a decoder by the response media type. Use it if the endpoints that you call respond in several formats, such
+/// as JSON and property lists.
 ///
 /// ```swift
 /// let decoder = MediaTypeDecoder([(.json, JSONDecoder()), ("application/x-plist", PropertyListDecoder())])

@@ -3,8 +3,7 @@ import LetterheadFoundation
 
 /// Parses a JSON text in UTF-8 (RFC 8259) in one pass over its bytes.
 ///
-/// Use it for responses without a fixed type. `JSONDecoder` would find the kind of a value only by trying to decode
-/// each kind.
+/// Use it for responses without a fixed type. `JSONDecoder` would have to try each kind of value.
 ///
 /// It exists only while ``value(of:)`` has the bytes, and reads them below ``index``, or through ``next``, which checks
 /// it.
@@ -39,7 +38,7 @@ import LetterheadFoundation
         try unsafe data.withUnsafeBytes { try unsafe value(of: $0.bindMemory(to: UInt8.self)) }
     }
 
-    /// The value of a text that is a JSON string, otherwise nil.
+    /// The string if the text is a JSON string, otherwise nil.
     static func string(in data: Data) -> String? {
         let text = data.withoutByteOrderMark
         guard text.first(where: { !JSONBytes.isBlank($0) }) == JSONBytes.quote else { return nil }
@@ -174,7 +173,7 @@ extension JSONText {
         unsafe bytes.reduce(0, |) >= 0x80 || bytes.first("\\", from: 0, to: bytes.count) != nil
     }
 
-    /// Refuses too many consecutive combining characters in the rest of a text, raw or as escapes.
+    /// Refuses too many consecutive combining characters in the remaining text, raw or as escapes.
     private mutating func checkMarks() throws {
         var output: [UInt8] = []
         while let byte = next {
@@ -273,7 +272,7 @@ extension JSONText {
         }
     }
 
-    /// Parses the character of a `\u` escape, or of the two escapes in a surrogate pair.
+    /// Parses the character that a `\u` escape, or a surrogate pair with two escapes, stands for.
     private mutating func scalar() throws -> Character {
         let first = try hexadecimal()
         if let scalar = Unicode.Scalar(first) { return Character(scalar) }

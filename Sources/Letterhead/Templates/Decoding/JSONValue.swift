@@ -64,7 +64,7 @@ extension JSONValue {
     /// Creates a JSON value from any `Encodable` value, for example for a member of ``RequestParameters``:
     /// `["filter": try JSONValue(encoding: filter)]`.
     ///
-    /// - Throws: the error of the encoder, or `DecodingError` for a value that is nested more than 64 levels deep.
+    /// - Throws: the encoder error, or `DecodingError` for a value that is nested more than 64 levels deep.
     public init(encoding value: some Encodable, encoder: JSONEncoder = JSONEncoder()) throws {
         self = try JSONText.value(of: encoder.encode(value))
     }
@@ -157,7 +157,7 @@ extension JSONValue: Codable {
         init?(intValue: Int) { nil }
     }
 
-    /// Finds the kind of a value by trying each one. A response that is a `JSONValue` itself is parsed without this.
+    /// Finds the kind by trying each one. A response that is a `JSONValue` itself is parsed without this.
     ///
     /// - Throws: `DecodingError`, also for a value that is nested more than 64 levels deep in its document.
     public init(from decoder: any Decoder) throws {

@@ -47,8 +47,8 @@ enum ResponseDecoding {
             message: "the body is empty, and \(type) requires one (to allow an empty body, make Response optional)")
     }
 
-    /// Returns the value of a type without a usable conformance to `Decodable`: the response, `Void`, or an optional of
-    /// them.
+    /// Returns the value for a type without a usable conformance to `Decodable`: the response, `Void`, or an optional
+    /// of them.
     static func value<Value>(_ type: Value.Type, withoutDecoding response: HTTPResponse) throws -> Value {
         if let value = response as? Value ?? () as? Value { return value }
         let rule =
@@ -80,8 +80,8 @@ enum ResponseDecoding {
         }
     }
 
-    /// Decodes the body as text in the charset of the response. Without one, the text is UTF-8, or otherwise in the
-    /// encoding of ``RequestSettings/unknownCharset``. A JSON string of a JSON media type is decoded.
+    /// Decodes the body as text in the response charset. Without one, the text is UTF-8, or otherwise in the encoding
+    /// that ``RequestSettings/unknownCharset`` sets. A JSON string of a JSON media type is decoded.
     private static func text(_ data: Data, of response: HTTPResponse) throws -> String {
         func error(_ rule: String) -> HTTPError {
             HTTPError(.cannotDecodeResponse, request: response.request, response: response, message: rule)
@@ -109,7 +109,7 @@ enum ResponseDecoding {
 }
 
 extension HTTPResponse {
-    /// Decodes the body with the decoder of the request or, if the request has none, of the client.
+    /// Decodes the body with the request decoder or, if there is none, the client decoder.
     ///
     /// ```swift
     /// let user = try await client.send(HTTPRequest("https://api.example.com/users/ada")).decode(User.self)
@@ -132,8 +132,8 @@ extension HTTPResponse {
 }
 
 extension HTTPError {
-    /// Decodes the error body to the ``RequestTemplate/Failure`` type of a template. Returns nil without a response,
-    /// and for a body that is empty or cannot be decoded.
+    /// Decodes the error body to the ``RequestTemplate/Failure`` type that a template declares. Returns nil without a
+    /// response, and for a body that is empty or cannot be decoded.
     ///
     /// ```swift
     /// catch let error as HTTPError { show(error.failure(of: CreateUser.self)?.title) }
@@ -175,13 +175,13 @@ extension Optional: EmptyRepresentable {
     fileprivate static var empty: Any { Wrapped?.none as Any }
 }
 
-/// The description of an error by an API, in the format of RFC 9457. Read it from ``HTTPError/problem``.
+/// An error that an API describes in the format of RFC 9457. Read it from ``HTTPError/problem``.
 public struct ProblemDetails: Sendable, Hashable {
     /// A URI that identifies the kind of problem. Default: `about:blank` (the status describes the problem).
     public var type: String
     /// A short summary, which is the same for every problem of this kind.
     public var title: String?
-    /// The status in the body. An intermediary may have changed the status of the response itself.
+    /// The status in the body. An intermediary may have changed the response status itself.
     public var status: Int?
     /// An explanation of this occurrence.
     public var detail: String?

@@ -15,7 +15,7 @@ extension RequestTemplate {
         Modified(base: self, .headers(headers, isReplacing: true))
     }
 
-    /// Adds a header and keeps other values of the same name. Nil adds nothing.
+    /// Adds a header and keeps other values with the same name. Nil adds nothing.
     public func addingHeader(_ name: HTTPHeaders.Name, _ value: String?) -> Modified<Self> {
         Modified(base: self, .headers(value.map { [name: $0] } ?? [:], isReplacing: false))
     }
@@ -41,7 +41,7 @@ extension RequestTemplate {
         Modified(base: self, .query([name: value], replacing: name))
     }
 
-    /// Adds a query parameter and keeps other values of the same name. Nil adds nothing.
+    /// Adds a query parameter and keeps other values with the same name. Nil adds nothing.
     public func addingQuery(_ name: String, _ value: (any QueryValue)?) -> Modified<Self> {
         Modified(base: self, .query([name: value], replacing: nil))
     }
@@ -58,7 +58,7 @@ extension RequestTemplate {
 ///
 /// - The last modifier takes precedence: `.header("X", "1").header("X", "2")` sends only 2.
 /// - `.header("X", "1").addingHeader("X", "2")` sends both.
-/// - Headers of the template take precedence over headers of its body, and these over headers of the environment.
+/// - Template headers take precedence over body headers, and these over environment headers.
 public struct Modified<Base: RequestTemplate>: RequestDecorator {
     /// Headers are stored as `HTTPHeaders`, because its descriptions contain no secrets.
     enum Change: Sendable {
@@ -84,8 +84,8 @@ public struct Modified<Base: RequestTemplate>: RequestDecorator {
         return headers
     }
 
-    /// The query of the base with the change. If the position of a page is a URL, the query doesn't change, because the
-    /// server has chosen the URL.
+    /// The base query with the change. If a page position is a URL, the query doesn't change, because the server has
+    /// chosen the URL.
     public var query: QueryParameters { changed(base.query) }
 
     func changed(_ query: QueryParameters) -> QueryParameters {
@@ -108,7 +108,7 @@ public struct Modified<Base: RequestTemplate>: RequestDecorator {
         return options
     }
 
-    /// The statuses that `.accepting(_:)` has set, or otherwise those of the base.
+    /// The statuses that `.accepting(_:)` has set, or otherwise those in the base.
     public var acceptedStatuses: HTTPStatusSet? {
         guard case .options(let added) = change, added.contains(AcceptedStatusesOption.self) else {
             return base.acceptedStatuses
@@ -156,7 +156,7 @@ extension RequestTemplate {
         configured { $0.responseDelivery = delivery }
     }
 
-    /// Adds a closure that is called while the bodies of the request and its response are transferred. Closures added
+    /// Adds a closure that is called while the request body and the response body are transferred. Closures added
     /// before are called first. See ``RequestSettings/onProgress``.
     public func onProgress(
         _ report: @escaping @Sendable (HTTPRequest.Progress) -> Void
@@ -170,7 +170,7 @@ extension RequestTemplate {
         }
     }
 
-    /// Reports the progress of the request to ``ProgressUpdates``, in addition to the ones added before.
+    /// Reports the progress to ``ProgressUpdates``, in addition to the ones added before.
     public func onProgress(_ updates: ProgressUpdates) -> Modified<Self> {
         configured {
             $0.progressUpdates = options.progressUpdates

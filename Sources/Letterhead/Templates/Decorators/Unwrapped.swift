@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 extension RequestTemplate {
-    /// Returns a template that decodes the same response, and returns a part of its value.
-    /// `ListUsers().unwrapping(\.data)` returns the content of an envelope.
+    /// Returns a template that decodes the same response, and returns one property of the value.
+    /// `ListUsers().unwrapping(\.data)` returns what an envelope contains.
     public func unwrapping<Value: Sendable>(
         _ value: any KeyPath<Response, Value> & Sendable
     ) -> Unwrapped<Self, Value> {
@@ -9,7 +9,7 @@ extension RequestTemplate {
     }
 }
 
-/// A template that returns a part of the value that its base decodes. See ``RequestTemplate/unwrapping(_:)``.
+/// A template that returns one property from the value that its base decodes. See ``RequestTemplate/unwrapping(_:)``.
 public struct Unwrapped<Base: RequestTemplate, Value: Sendable>: RequestDecorator {
     public var base: Base
     let value: any KeyPath<Base.Response, Value> & Sendable
@@ -20,7 +20,7 @@ public struct Unwrapped<Base: RequestTemplate, Value: Sendable>: RequestDecorato
 }
 
 extension Unwrapped: PaginatedDecorator, PaginatedTemplate where Base: PaginatedTemplate {
-    /// Returns the continuation of the base. The base requires its complete value, so the response is decoded again.
+    /// Continues the base sequence. The base requires its complete value, so the response is decoded again.
     public func requestForNextPage(after arrival: Page<Value>) async throws -> PageContinuation<Self> {
         let whole = Page(
             try await base.decode(arrival.response), itemCount: arrival.itemCount, response: arrival.response,

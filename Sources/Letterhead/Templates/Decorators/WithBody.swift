@@ -2,18 +2,18 @@
 import LetterheadFoundation
 
 extension RequestTemplate {
-    /// Replaces the body of the template.
+    /// Replaces the template body.
     public func body<NewBody: HTTPBody>(_ body: NewBody) -> WithBody<Self, NewBody> {
         WithBody(base: self) { _ in body }
     }
 
-    /// Replaces the body of the template with parts, sent as `multipart/form-data` (RFC 7578).
+    /// Replaces the template body with parts, sent as `multipart/form-data` (RFC 7578).
     ///
     /// ```swift
     /// upload.multipart([.text("Me", name: "caption"), .file(at: picture, name: "avatar")])
     /// ```
     ///
-    /// If ``RequestTemplate/boundary`` of the template is nil, the returned template creates a random boundary once, so
+    /// If the template has no ``RequestTemplate/boundary``, the returned template creates a random boundary once, so
     /// that every retry sends the same bytes.
     public func multipart(
         _ parts: [MultipartBody.Part], subtype: String = "form-data"
@@ -22,7 +22,7 @@ extension RequestTemplate {
         return WithBody(base: self) { $0.placed(body) }
     }
 
-    /// Adds parts at the end of a multipart body. The multipart type and the boundary do not change.
+    /// Adds parts at the end of the multipart body. The multipart type and the boundary do not change.
     ///
     /// If the template has no body, the parts are sent as a form. If its body isn't a ``MultipartBody``, sending the
     /// template fails with `.invalidRequest`.
@@ -35,7 +35,7 @@ extension RequestTemplate {
         }
     }
 
-    /// Returns the body with the boundary of the template, if it has one.
+    /// Returns the body with the template boundary, if there is one.
     private func placed(_ body: MultipartBody) -> MultipartBody {
         boundary.map { MultipartBody(body.parts, subtype: body.subtype, boundary: $0) } ?? body
     }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 extension RequestTemplate {
-    /// Returns the same template with a type for the bodies of its error responses.
+    /// Returns the same template with a type for its error bodies.
     ///
     /// Use it for an endpoint in one line. In a type that you declare, declare its ``RequestTemplate/Failure`` instead.
-    /// An alias keeps the endpoints of an API short:
+    /// An alias keeps API endpoints short:
     ///
     /// ```swift
     /// typealias GitHubGet<Response: Sendable> = WithFailure<Get<Response>, GitHubFailure>
@@ -19,7 +19,7 @@ extension RequestTemplate {
     }
 }
 
-/// A template with a type for the bodies of its error responses. See ``RequestTemplate/failure(as:)``.
+/// A template with a type for its error bodies. See ``RequestTemplate/failure(as:)``.
 public struct WithFailure<Base: RequestTemplate, Failure: Decodable & Sendable>: RequestDecorator {
     public var base: Base
 }

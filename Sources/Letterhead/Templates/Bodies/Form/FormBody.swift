@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 
-/// A body with the names and values of a form (`application/x-www-form-urlencoded`).
+/// A form as a body: names and values (`application/x-www-form-urlencoded`).
 ///
 /// ```swift
 /// FormBody(["grant_type": "password", "scope": scopes])       // in this order
@@ -45,7 +45,8 @@ public struct FormBody: HTTPBody, SteadyBody {
         form = Result { try FormEncoder().form { try $0.encode(items.lazy.map { ($0.key, $0.value) }) } }
     }
 
-    /// Creates a form from the properties of a value, or from a dictionary. The value must have names at its top level.
+    /// Creates a form from any `Encodable` value with properties, or from a dictionary. The value must have names at
+    /// its top level.
     public init(encoding value: some Encodable, encoder: FormEncoder = FormEncoder()) {
         form = Result { try encoder.encode(value) }
     }

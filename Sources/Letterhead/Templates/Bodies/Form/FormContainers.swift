@@ -75,7 +75,7 @@ struct FormValueEncoder: Encoder, SingleValueEncodingContainer {
 }
 
 extension FormValueEncoder {
-    /// Returns the text of a scalar. Nil for any other value.
+    /// Returns a scalar as text. Nil for any other value.
     @inline(__always)
     private func text<Value: Encodable>(of value: Value) throws -> String? {
         switch value {
@@ -107,7 +107,7 @@ extension FormValueEncoder {
         throw error(date.timeIntervalSince1970, "The date is not in the years 0...9999.")
     }
 
-    /// Returns the words of a name in lower case, joined by underscores: `myURLProperty` becomes `my_url_property`.
+    /// Returns a name with its words in lower case, joined by underscores: `myURLProperty` becomes `my_url_property`.
     ///
     /// A word begins at an upper-case letter after a lower-case letter or a digit, and at the last of several
     /// upper-case letters before a lower-case letter, as in `JSONEncoder`.
@@ -180,8 +180,8 @@ struct FormElements: UnkeyedEncodingContainer {
     }
 }
 
-/// A dictionary with strings or numbers as keys. It is sorted, because the order of a dictionary differs between
-/// processes.
+/// A dictionary with strings or numbers as keys. It is sorted, because dictionaries have a different order in each
+/// process.
 private protocol SortedForm {
     var sorted: [(String, (any Encodable)?)] { get }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 
-/// An encoder that writes the properties of a value as the items of a form (`application/x-www-form-urlencoded`).
+/// An encoder that writes properties as form items (`application/x-www-form-urlencoded`).
 ///
 /// ```swift
 /// FormEncoder()                       // {tags: [a, b], user: {isNew: false}} → tags[]=a&tags[]=b&user[isNew]=false
@@ -18,7 +18,7 @@ public import LetterheadFoundation
 /// - A boolean is written as `true` or `false`.
 /// - Nil is omitted.
 ///
-/// To write a value in a different way, encode a string in `encode(to:)` of its type.
+/// To write a value in a different way, encode a string in its `encode(to:)`.
 public struct FormEncoder: HTTPBodyEncoder {
     /// How names, dates and spaces are written. By default, nested names are in brackets as PHP and Rails read them,
     /// property names are unchanged, a date is ISO 8601 in UTC (`2026-01-31T08:00:00Z`), and a space is `%20`.
@@ -33,9 +33,9 @@ public struct FormEncoder: HTTPBodyEncoder {
         /// Writes nested properties with dots: `user.isNew=false`. Spring and ASP.NET Core read it, together with
         /// ``indices``. Dictionary keys stay in brackets.
         public static let dots = Options(rawValue: 2)
-        /// Writes the name of an array without brackets: `tags=a&tags=b`.
+        /// Writes array names without brackets: `tags=a&tags=b`.
         public static let repeatedNames = Options(rawValue: 4)
-        /// Writes the index of each element: `tags[0]=a&tags[1]=b`. It takes precedence over ``repeatedNames``.
+        /// Writes an index for each element: `tags[0]=a&tags[1]=b`. It takes precedence over ``repeatedNames``.
         public static let indices = Options(rawValue: 8)
         /// Writes a date in seconds since 1970, with a fraction if it has one.
         public static let secondsSince1970 = Options(rawValue: 16)
@@ -63,8 +63,8 @@ public struct FormEncoder: HTTPBodyEncoder {
     }
 }
 
-/// The bytes of one form. All containers of an encoding append to them. A writer is used only within the call that
-/// creates it.
+/// The bytes of one form. All encoding containers append to them. A writer is used only within the call that creates
+/// it.
 final class FormWriter {
     let options: FormEncoder.Options
     private let set: EscapeSet
@@ -85,7 +85,7 @@ final class FormWriter {
     }
 }
 
-/// The key of a dictionary, or the position of an element.
+/// A dictionary key, or an element position.
 struct FormKey: CodingKey {
     let stringValue: String
     let intValue: Int?

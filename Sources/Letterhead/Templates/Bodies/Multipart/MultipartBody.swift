@@ -11,10 +11,9 @@ public import LetterheadFoundation
 /// ```
 ///
 /// To add parts to a template instead of writing its body, use ``RequestTemplate/multipart(_:subtype:)``. Sending reads
-/// files and streams in pieces, while ``encode()`` reads them as a whole. The length is known if the lengths of all
-/// parts are.
+/// files and streams in pieces, while ``encode()`` reads them as a whole. The length is known if all parts know theirs.
 ///
-/// The subtype of the media type is one of these, or any other token:
+/// The subtype is one of these, or any other token:
 ///
 /// - `form-data`: a form with files (RFC 7578). Every part needs a name. This is the default.
 /// - `mixed`: independent parts in order (RFC 2046, 5.1.3).
@@ -59,8 +58,8 @@ public struct MultipartBody: HTTPBody, SteadyBody {
         return MultipartBody(parts.map { $0.mapBody(change) }, subtype: subtype, boundary: boundary)
     }
 
-    /// The Content-Type with the boundary. For related parts, it also contains the type of the first part (RFC 2387,
-    /// 3.1). With an invalid subtype, it is absent, because such a body cannot be sent.
+    /// The Content-Type with the boundary. For related parts, it also contains the first media type (RFC 2387, 3.1).
+    /// With an invalid subtype, it is absent, because such a body cannot be sent.
     public var additionalHeaders: HTTPHeaders {
         guard ASCII.isToken(subtype) else { return [:] }
         let isToken = ASCII.isToken(boundary)
@@ -73,7 +72,7 @@ public struct MultipartBody: HTTPBody, SteadyBody {
 
     public var isReplayable: Bool { parts.allSatisfy(\.body.isReplayable) }
 
-    /// The number of bytes. Nil if the length of a part is unknown.
+    /// The number of bytes. Nil if a part has no known length.
     public var contentLength: Int? {
         segments { BodyChunks(length: $0.contentLength) { nil } }.length
     }
@@ -81,14 +80,13 @@ public struct MultipartBody: HTTPBody, SteadyBody {
     /// Reads the whole body into memory, including its files. To read it in pieces, use ``chunks()``.
     ///
     /// - Throws: ``HTTPBodyError/invalid(_:file:)`` if the subtype, the boundary or a part is malformed,
-    ///   ``HTTPBodyError/notInMemory(type:)`` for a stream, and errors from the bodies of the parts.
+    ///   ``HTTPBodyError/notInMemory(type:)`` for a stream, and errors from the part bodies.
     public func encode() throws -> Data {
         try check()
         return try segments { BodyChunks(try $0.encode()) }.data()
     }
 
-    /// Returns the bytes of the body, in one piece if they are in memory and at most 1 MiB. Each call starts at the
-    /// first byte.
+    /// Returns the bytes, in one piece if they are in memory and at most 1 MiB. Each call starts at the first byte.
     ///
     /// - Throws: the errors of ``encode()``, except for a stream, which it reads.
     public func chunks() throws -> BodyChunks {
@@ -126,7 +124,7 @@ extension MultipartBody: CustomStringConvertible, CustomReflectable {
 }
 
 extension HTTPBodyError {
-    /// Returns the same error with the number of the part in its message.
+    /// Returns the same error with a part number in its message.
     func inside(part index: Int) -> HTTPBodyError {
         guard case .invalid(let message, let file) = self else { return self }
         return .invalid("part \(index + 1): \(message)", file: file)

@@ -12,9 +12,9 @@ extension MultipartBody {
     /// unless you set a `contentType`.
     ///
     /// - Names and filenames are sent in UTF-8, with quotation marks and line breaks escaped as in the WHATWG HTML
-    ///   Standard, 4.10.21.8. Only the parts of a form require a name.
-    /// - The `headers` of a part follow the same rules as request headers. A Content-Type among them takes precedence,
-    ///   and a Content-Disposition replaces the derived one.
+    ///   Standard, 4.10.21.8. Only form parts require a name.
+    /// - Part headers follow the same rules as request headers. A Content-Type among them takes precedence, and a
+    ///   Content-Disposition replaces the derived one.
     /// - A part with both a name and such a Content-Disposition is malformed, and sending the body fails.
     public struct Part: Sendable {
         package let body: any HTTPBody
@@ -63,8 +63,8 @@ extension MultipartBody {
             MultipartBody.Part(DataBody(data), PartFields(name, filename, contentType, headers))
         }
 
-        /// Creates a part from a file. See ``FileBody``. By default, the filename is the last component of the path,
-        /// and its extension determines the media type.
+        /// Creates a part from a file. See ``FileBody``. By default, the filename is the last path component, and its
+        /// extension determines the media type.
         public static func file(
             at url: URL, name: String? = nil, filename: String? = nil, contentType: MediaType? = nil,
             headers: HTTPHeaders = [:]
@@ -75,7 +75,7 @@ extension MultipartBody {
         }
 
         /// Creates a part from a closure that creates a new stream for each attempt. See ``StreamBody``. Without a
-        /// `length`, the length of the whole body is unknown, too.
+        /// `length`, the whole body has no known length.
         public static func stream<Stream: AsyncSequence & SendableMetatype>(
             length: Int? = nil, name: String? = nil, filename: String? = nil, contentType: MediaType? = nil,
             headers: HTTPHeaders = [:], _ make: @escaping @Sendable () async throws -> Stream
@@ -87,7 +87,7 @@ extension MultipartBody {
         }
 
         /// Creates a part from any body with its headers: JSON, a one-shot stream, or a nested multipart body. The
-        /// `headers` of the part take precedence over those of the body.
+        /// `headers` take precedence over the body headers.
         public static func body(
             _ body: any HTTPBody, name: String? = nil, filename: String? = nil, headers: HTTPHeaders = [:]
         ) -> MultipartBody.Part {

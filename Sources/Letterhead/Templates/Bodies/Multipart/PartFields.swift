@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 
-/// The header fields of a part: Content-Disposition (RFC 7578, 4.2), Content-Type, then the others in order.
+/// The header fields in a part: Content-Disposition (RFC 7578, 4.2), Content-Type, then the others in order.
 struct PartFields: Sendable {
     /// The lines, and the empty line after them.
     let lines: [UInt8]
     /// The rule that the fields violate. Nil if all are well formed.
     let brokenRule: String?
-    /// The media type of the content.
+    /// The content media type.
     let type: String?
     private let name: String?
     private let filename: String?
