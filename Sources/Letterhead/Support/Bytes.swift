@@ -2,8 +2,8 @@
 package import LetterheadFoundation
 
 extension String {
-    /// Calls a closure with the UTF-8 bytes. Unlike `withUTF8`, it doesn't need a variable. Only a string from
-    /// Objective-C is copied.
+    /// Calls a closure with the UTF-8 bytes of the string. Unlike `withUTF8`, it doesn't need a variable. Only a string
+    /// from Objective-C is copied.
     ///
     /// The call is safe. Using the bytes is unsafe: they exist only until the closure returns.
     @inline(__always) @safe

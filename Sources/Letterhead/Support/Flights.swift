@@ -31,7 +31,7 @@ package final class Flights<Key: Hashable & Sendable, Value: Sendable>: Sendable
     }
 
     private struct Flight {
-        /// The first ticket number.
+        /// The number of the first ticket, which identifies the flight.
         let number: Int
         let isLasting: Bool
         /// The operation until it is started, and its task afterwards.

@@ -167,7 +167,7 @@ extension PrivateFile {
         if unsafe stat(url.filePath, &facts) == 0, let kind = kind(of: facts) { throw .kind(kind) }
     }
 
-    /// Throws an error unless files can be created in the same folder.
+    /// Throws an error unless files can be created in the folder that contains a file.
     static func checkFolder(of url: URL) throws(Failure) {
         let folder = url.deletingLastPathComponent().filePath
         guard unsafe access(folder, W_OK | X_OK) == 0 else { throw .unwritable(errno) }

@@ -11,8 +11,8 @@ public enum PagePosition: Sendable, Hashable, Codable {
     case offset(Int)
     /// The page that this opaque value identifies.
     case cursor(JSONValue)
-    /// The page at this absolute, percent-encoded URL. It is the link that the server sent, resolved against the page
-    /// URL that it was found on.
+    /// The page at this absolute, percent-encoded URL. It is the link that the server sent, resolved against the URL of
+    /// the page that contains it.
     ///
     /// The page is requested only from the origin of this URL. If the environment or the base URL has a different
     /// origin, sending fails with `.invalidRequest` before anything is sent.

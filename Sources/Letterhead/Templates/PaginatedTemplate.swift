@@ -40,13 +40,14 @@ public protocol PaginatedTemplate: RequestTemplate {
     /// Default: it continues with ``requestForNextPage()``, and ends at the first empty page.
     ///
     /// - Throws: an error if the page doesn't identify the next page, although it must. The default throws
-    ///   `.invalidRequest` if its items cannot be counted.
+    ///   `.invalidRequest` if the items on the page cannot be counted.
     func requestForNextPage(after arrival: Page<Response>) async throws -> PageContinuation<Self>
 
-    /// Returns the template for the page at a checkpoint. Default: calls ``requestForNextPage()`` until the page has
-    /// that number, at most 100,000 times.
+    /// Returns the template for the page at a checkpoint. Default: calls ``requestForNextPage()`` until it reaches the
+    /// checkpoint, at most 100,000 times.
     ///
-    /// If the returned template has a different page number, the sequence fails with `.invalidRequest`.
+    /// If the returned template has a different page number than the checkpoint, the sequence fails with
+    /// `.invalidRequest`.
     func resumed(from checkpoint: PageCheckpoint) -> Self
 }
 

@@ -18,7 +18,7 @@ public import LetterheadFoundation
 /// a ``base``, and declares only the members that it changes. Decorators nest in any order. To keep a paginated
 /// template paginated, see ``PaginatedDecorator``.
 ///
-/// - For most changes, modifiers such as `.header(_:_:)` are enough. They create decorators.
+/// - For most changes, modifiers such as `.header(_:_:)` are enough. Each returns a decorator.
 /// - To change every request of a client, write a ``LoaderLink``.
 /// - To build requests in a different way, write a ``RequestBuilder``.
 ///

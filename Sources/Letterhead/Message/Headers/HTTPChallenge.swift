@@ -21,7 +21,8 @@ public struct HTTPChallenge: Sendable {
     /// Returns whether the challenge has a certain scheme, ignoring its case.
     public func hasScheme(_ name: String) -> Bool { ASCII.equalIgnoringCase(scheme, name) }
 
-    /// The first value of a parameter, or nil if the challenge doesn't have the parameter. Case doesn't matter.
+    /// The first value of a parameter, or nil if the challenge doesn't have the parameter. The name is compared without
+    /// its case.
     public subscript(name: String) -> String? {
         parameters.first { ASCII.equalIgnoringCase($0.name, name) }?.value
     }

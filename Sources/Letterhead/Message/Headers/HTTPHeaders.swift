@@ -85,7 +85,7 @@ public struct HTTPHeaders: Hashable, Sendable {
         fields = dictionary.sorted { $0.key < $1.key }.map { Field(Name($0.key), $0.value) }
     }
 
-    /// The value for a name, or nil if the field is missing.
+    /// The value of a header field, or nil if the field is missing.
     ///
     /// Several values are joined by `, ` (RFC 9110, 5.2), and for `Cookie` by `; ` (RFC 9113, 8.2.3). Values of
     /// `Set-Cookie` can't be joined, so only the first one is returned.

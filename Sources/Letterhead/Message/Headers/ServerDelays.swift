@@ -9,8 +9,8 @@ extension HTTPHeaders {
     /// Returns the wait that the server requests in `Retry-After` (RFC 9110, 10.2.3) or `Retry-After-Ms`, or nil if
     /// neither has a valid value.
     ///
-    /// - `Retry-After` is in whole seconds, or an HTTP date in any format. A date in the past results in a wait of
-    ///   zero.
+    /// - `Retry-After` is in whole seconds, or an HTTP date in any of its three formats. A date in the past results in
+    ///   a wait of zero.
     /// - `Retry-After-Ms` is in milliseconds, may have a fraction, and takes precedence.
     /// - A negative, signed, fractional or otherwise malformed `Retry-After` counts as absent.
     /// - The longest of several values applies.
@@ -129,7 +129,7 @@ private enum ServerDelays {
         return duration(text) ?? wait(until: text, now: now).map { $0 / .seconds(1) }
     }
 
-    /// Returns the wait until an HTTP date in any format, or zero if the date has passed.
+    /// Returns the wait until an HTTP date in any of its three formats, or zero if the date has passed.
     private static func wait(until text: String, now: () -> Date) -> Duration? {
         let now = now().timeIntervalSince1970
         guard abs(now) < 1e12, let date = HTTPDate.seconds(of: text, now: Int64(now)) else { return nil }

@@ -136,7 +136,7 @@ extension HTTPEvent.Fact where Value == String {
 extension HTTPEvent.Fact where Value == Int {
     public static var status: Self { Self("status") }
     public static var port: Self { Self("port") }
-    /// The exchange number in its load, starting at 1. Each redirect and each retry begins a new exchange.
+    /// The exchange number within the load, starting at 1. Each redirect and each retry begins a new exchange.
     public static var exchange: Self { Self("exchange") }
     /// The number of earlier exchanges in the load.
     public static var resendCount: Self { Self("resend.count") }
@@ -145,7 +145,7 @@ extension HTTPEvent.Fact where Value == Int {
     /// The number of transferred bytes: the heads, and the bodies before decompression.
     public static var wireBytes: Self { Self("wire.bytes") }
     public static var count: Self { Self("count") }
-    /// The load that shares its response, by its number.
+    /// The number of the load that shares its response.
     public static var sharedLoad: Self { Self("shared.load") }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 extension HTTPRequest {
-    /// The progress in one direction: the upload of its body, or the download of the response body.
+    /// The progress of a request in one direction: the upload of the request body, or the download of the response
+    /// body.
     public struct Progress: Sendable, Hashable {
         public enum Direction: Sendable, Hashable {
             case upload

@@ -52,7 +52,7 @@ extension Redaction {
     }
 
     /// Returns a text with the values of secret names redacted. Returns nil for binary data and for multipart bodies,
-    /// because their part names decide what is secret.
+    /// in which the part names decide what is secret.
     ///
     /// - Parameter isCut: whether the data may end in the middle of a character, which is then left out.
     package func redacted(_ data: Data, headers: HTTPHeaders, isCut: Bool = false) -> String? {

@@ -200,7 +200,7 @@ public struct BodyChunks: AsyncSequence, Sendable {
 public enum HTTPBodyError: Error, Sendable, Hashable {
     /// The request body breaks a rule. Either nothing is sent, or the upload is aborted.
     ///
-    /// The message names the rule. It contains neither content nor a file URL.
+    /// The message names the rule. It contains neither bytes from the body nor the URL of a file.
     case invalid(_ message: String, file: URL? = nil)
 
     /// The whole body was requested, but it provides its bytes only in chunks.

@@ -35,7 +35,7 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStr
 extension HTTPMethod {
     /// Reads a resource.
     public static let get = HTTPMethod("GET")
-    /// Reads only the headers.
+    /// Reads a resource like GET, but returns only its headers.
     public static let head = HTTPMethod("HEAD")
     /// Lets the resource process the body.
     public static let post = HTTPMethod("POST")

@@ -53,7 +53,7 @@ extension HTTPRequest {
 
     /// Returns the bytes to send, beginning with the first byte, and enforces the length that the body declares.
     ///
-    /// Call it before you send anything, so that a body that can't be encoded fails early. The resulting length is
+    /// Call it before you send anything, so that a body that can't be encoded fails early. The ``BodyChunks/length`` is
     /// exact, or nil if it isn't known. Convert iteration errors with
     /// ``HTTPError/init(ofBody:request:mayHaveBeenSent:)``.
     ///

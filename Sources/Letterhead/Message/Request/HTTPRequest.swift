@@ -168,7 +168,7 @@ public struct HTTPRequest: RequestSettings, Identifiable {
         _modify { yield &parts.userInfo }
     }
 
-    /// The path. A relative path is appended to the environment prefix.
+    /// The path. A relative path is appended to ``ServerEnvironment/pathPrefix``.
     public var path: RequestPath {
         get { parts.path }
         _modify {
@@ -235,8 +235,8 @@ public struct HTTPRequest: RequestSettings, Identifiable {
 
     /// The scheme, host and port, or nil without a host.
     ///
-    /// Set it in a link that sends the request to a different server. A default port becomes nil. Headers such as
-    /// `Authorization` stay in the request, so set it only to a server that may receive them.
+    /// Set it in a link that sends the request to a different server. A port that is the default for the scheme becomes
+    /// nil. Headers such as `Authorization` stay in the request, so set it only to a server that may receive them.
     public var origin: HTTPOrigin? {
         get { host.map { HTTPOrigin(scheme: scheme, host: $0, port: port) } }
         set { parts.move(to: newValue) }

@@ -83,7 +83,7 @@ public struct QueryParameters: Hashable, Sendable {
     /// Creates items from `URLComponents`, in order. An item without a value is a flag.
     public init(_ items: [URLQueryItem]) { self.items = items.map { Item($0.name, $0.value) } }
 
-    /// Creates items from an escaped query, the text after the `?` in a URL. It keeps the bytes.
+    /// Creates items from an escaped query, the text after the `?` in a URL. Its bytes are kept unchanged.
     ///
     /// `%XX` is decoded as a byte. A `+` is a plus sign, as in RFC 3986. An empty text has no items.
     public init(escaped text: String) {

@@ -34,8 +34,8 @@ public struct URITemplate: Sendable, CustomStringConvertible {
 
     /// Returns the URI reference for some values.
     ///
-    /// If the template is malformed, or limits the length of a list, the remaining template is returned unexpanded, as
-    /// RFC 6570, section 3, recommends. Such a text isn't a URL. The other functions report the error.
+    /// If the template is malformed, or sets a length limit for a list, the remaining template is returned unexpanded,
+    /// as RFC 6570, section 3, recommends. Such a text isn't a URL. The other functions report the error.
     public func expanded(_ values: Values = [:]) -> String { expansion(of: values).text }
 
     /// Returns the path for some values, without a query. If the template is malformed, a request with this path is

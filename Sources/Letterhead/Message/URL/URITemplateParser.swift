@@ -20,7 +20,7 @@ enum URITemplatePart: Sendable {
 struct URITemplateExpression: Sendable {
     struct Variable: Sendable {
         var name: String
-        /// How many characters are used.
+        /// How many characters of the value are used.
         var limit: Int?
         var isExploded = false
     }

@@ -31,7 +31,7 @@ public struct TextBody: HTTPBody, SteadyBody {
 
     public var isEmpty: Bool { text.isEmpty }
 
-    /// The number of bytes in that charset. Nil if the charset cannot represent the text.
+    /// The number of bytes in the charset of the media type. Nil if the charset cannot represent the text.
     public var contentLength: Int? { isUTF8 ? text.utf8.count : try? encode().count }
 
     public func encode() throws -> Data {

@@ -24,7 +24,7 @@ public import LetterheadFoundation
 public protocol RequestBuilder<Template>: Sendable {
     associatedtype Template: RequestTemplate
 
-    /// The template, the same each time.
+    /// The template to build a request from. It is the same each time.
     var template: Template { get }
 
     /// Builds the request.

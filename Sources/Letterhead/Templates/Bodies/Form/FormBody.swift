@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 
-/// A form as a body: names and values (`application/x-www-form-urlencoded`).
+/// A form as a request body: names and values (`application/x-www-form-urlencoded`).
 ///
 /// ```swift
 /// FormBody(["grant_type": "password", "scope": scopes])       // in this order

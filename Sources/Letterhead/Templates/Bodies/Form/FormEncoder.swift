@@ -18,7 +18,7 @@ public import LetterheadFoundation
 /// - A boolean is written as `true` or `false`.
 /// - Nil is omitted.
 ///
-/// To write a value in a different way, encode a string in its `encode(to:)`.
+/// To write a value in a different way, encode a string in the `encode(to:)` of its type.
 public struct FormEncoder: HTTPBodyEncoder {
     /// How names, dates and spaces are written. By default, nested names are in brackets as PHP and Rails read them,
     /// property names are unchanged, a date is ISO 8601 in UTC (`2026-01-31T08:00:00Z`), and a space is `%20`.

@@ -11,7 +11,8 @@ public import LetterheadFoundation
 /// ```
 ///
 /// To add parts to a template instead of writing its body, use ``RequestTemplate/multipart(_:subtype:)``. Sending reads
-/// files and streams in pieces, while ``encode()`` reads them as a whole. The length is known if all parts know theirs.
+/// files and streams in pieces, while ``encode()`` reads them as a whole. The length is known if every part has a known
+/// length.
 ///
 /// The subtype is one of these, or any other token:
 ///
@@ -58,8 +59,8 @@ public struct MultipartBody: HTTPBody, SteadyBody {
         return MultipartBody(parts.map { $0.mapBody(change) }, subtype: subtype, boundary: boundary)
     }
 
-    /// The Content-Type with the boundary. For related parts, it also contains the first media type (RFC 2387, 3.1).
-    /// With an invalid subtype, it is absent, because such a body cannot be sent.
+    /// The Content-Type with the boundary. For related parts, it also contains the type of the first part (RFC 2387,
+    /// 3.1). With an invalid subtype, it is absent, because such a body cannot be sent.
     public var additionalHeaders: HTTPHeaders {
         guard ASCII.isToken(subtype) else { return [:] }
         let isToken = ASCII.isToken(boundary)
@@ -86,7 +87,8 @@ public struct MultipartBody: HTTPBody, SteadyBody {
         return try segments { BodyChunks(try $0.encode()) }.data()
     }
 
-    /// Returns the bytes, in one piece if they are in memory and at most 1 MiB. Each call starts at the first byte.
+    /// Returns the body in one piece if it is in memory and has at most 1 MiB, and otherwise in several. Each call
+    /// starts at the first byte.
     ///
     /// - Throws: the errors of ``encode()``, except for a stream, which it reads.
     public func chunks() throws -> BodyChunks {
