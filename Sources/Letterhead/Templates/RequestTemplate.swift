@@ -34,6 +34,8 @@ public import LetterheadFoundation
 /// - To change every request of a client, write a ``LoaderLink``.
 /// - To accept, reject or retry responses, write an ``HTTPValidator``.
 ///
+/// <doc:WritingDecoratorsBuildersAndLoaders> has examples of decorators and links.
+///
 /// ## Declare the members exactly
 ///
 /// Declare each member with the type that it has in this protocol, and with a plain getter: stored or computed, but not

@@ -15,10 +15,12 @@ public import LetterheadFoundation
 ///
 /// ## Use a body
 ///
-/// The library has ``JSONBody``, ``FormBody``, ``MultipartBody``, ``DataBody``, ``FileBody`` and ``StreamBody``. The
-/// transport calls ``encode()`` or ``chunks()`` before it sends anything. If the call throws, nothing is sent, and the
-/// request fails with `.invalidRequest` and the underlying error. An ``HTTPError`` from the call is thrown unchanged,
-/// and a `CancellationError` becomes `.cancelled`.
+/// The library has ``JSONBody``, ``FormBody``, ``MultipartBody``, ``DataBody``, ``FileBody`` and ``StreamBody``.
+/// <doc:SendingBodies> describes when to use which.
+///
+/// The transport calls ``encode()`` or ``chunks()`` before it sends anything. If the call throws, nothing is sent, and
+/// the request fails with `.invalidRequest` and the underlying error. An ``HTTPError`` from the call is thrown
+/// unchanged, and a `CancellationError` becomes `.cancelled`.
 ///
 /// ## Implement a body
 ///

@@ -12,7 +12,16 @@ public import LetterheadFoundation
 /// ``HTTPClient/download(_:to:)-(Template,_)``. A failed request has it in ``HTTPError/response``. Validators,
 /// transformers and links receive one and may change it.
 ///
-/// Loaders and most links return a response with any status. Only the client treats a status as an error.
+/// For a request without a template, the response is what you decode:
+///
+/// ```swift
+/// let request = HTTPRequest(host: "api.example.com", path: "users/ada")
+/// let user = try await client.send(request).decode(User.self)
+/// ```
+///
+/// - Loaders and most links return a response with any status. Only the client treats a status as an error.
+/// - ``body`` is in memory, unless you stream or download. See <doc:DownloadingAndStreaming>.
+/// - ``attempts``, ``redirects`` and ``metrics`` describe how the response came about.
 public struct HTTPResponse: Sendable {
     /// A chain copies responses often, so copies share their parts until one changes.
     private struct Parts: Sendable {
