@@ -5,7 +5,7 @@ extension HTTPResponse {
     /// Times, byte counts and connection facts for a response. Times are measured from the request start.
     ///
     /// ```swift
-    /// let response = try await client.sendWithResponse(GetUser(login: "ada")).1
+    /// let response = try await client.sendWithResponse(GetUser(login: "ada")).response
     /// print(response.metrics.total, response.metrics.isReusedConnection)
     /// ```
     public struct Metrics: Sendable, Hashable, CustomStringConvertible {
