@@ -119,8 +119,8 @@
             ],
             hostile: ["<", "<>;", "<a>;a=\"", ",,,,", "\\\"", "<a>; rel=next,", ";;;;", "<a>;\t \t "]
         ) { bytes in
-            let links = LinkHeader.links(in: [text(bytes)])
-            _ = links.map { $0.relations.contains("next") }
+            let response = HTTPResponse(request: start, status: 200, headers: ["Link": text(bytes)])
+            _ = response.links.prefix(8).map { ($0.target, $0.relations.contains("next")) }
         }
 
         static let challenges = Reader(

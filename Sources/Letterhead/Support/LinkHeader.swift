@@ -1,26 +1,8 @@
 // SPDX-License-Identifier: MIT
 /// `Link` fields' links, parsed as in RFC 8288, appendix B.2, in one pass over arbitrary bytes.
 struct LinkHeader: Sendable {
-    struct Link: Sendable, Equatable {
-        /// The text between the angle brackets.
-        var target: String
-        /// The parameters, with names in lower case. Several parameters may have the same name.
-        var parameters: [(name: String, value: String)]
-
-        /// The relation types in lower case. Only the first `rel` counts.
-        var relations: [String] {
-            (self["rel"] ?? "").split(at: " ").flatMap { $0.split(at: "\t") }.map(ASCII.keyword)
-        }
-
-        subscript(name: String) -> String? { parameters.first { $0.name == name }?.value }
-
-        static func == (left: Link, right: Link) -> Bool {
-            left.target.isSame(as: right.target)
-                && left.parameters.elementsEqual(right.parameters) {
-                    $0.name == $1.name && $0.value.isSame(as: $1.value)
-                }
-        }
-    }
+    /// The parameters of a link, with names in lower case. Several may have the same name.
+    typealias Parameters = [(name: String, value: String)]
 
     private let bytes: [UInt8]
     /// Whether a comma ends a value.
@@ -30,7 +12,7 @@ struct LinkHeader: Sendable {
     private init(_ text: String, isList: Bool = true) { (bytes, self.isList) = (Array(text.utf8), isList) }
 
     /// Returns all fields' links in order. For a malformed field, it returns the links before the error.
-    static func links(in fields: [String]) -> [Link] {
+    static func links(in fields: [String]) -> [(reference: String, parameters: Parameters)] {
         fields.flatMap { field in
             var reader = LinkHeader(field)
             return reader.readLinks()
@@ -38,7 +20,7 @@ struct LinkHeader: Sendable {
     }
 
     /// Returns the parameters after a field's first semicolon, for a field that isn't a list.
-    static func parameters(of field: String) -> [(name: String, value: String)] {
+    static func parameters(of field: String) -> Parameters {
         var reader = LinkHeader(field, isList: false)
         _ = reader.read { $0 == UInt8(ascii: ";") }
         return reader.readParameters()
@@ -46,21 +28,21 @@ struct LinkHeader: Sendable {
 
     private var next: UInt8? { index < bytes.count ? bytes[index] : nil }
 
-    private mutating func readLinks() -> [Link] {
-        var links: [Link] = []
+    private mutating func readLinks() -> [(reference: String, parameters: Parameters)] {
+        var links: [(reference: String, parameters: Parameters)] = []
         while true {
             skipBlanks(and: UInt8(ascii: ","))
             guard next == UInt8(ascii: "<") else { return links }
             index += 1
-            let target = read { $0 == UInt8(ascii: ">") }
+            let reference = read { $0 == UInt8(ascii: ">") }
             guard next == UInt8(ascii: ">") else { return links }
             index += 1
-            links.append(Link(target: target, parameters: readParameters()))
+            links.append((ASCII.trimmed(reference), readParameters()))
         }
     }
 
-    private mutating func readParameters() -> [(name: String, value: String)] {
-        var parameters: [(name: String, value: String)] = []
+    private mutating func readParameters() -> Parameters {
+        var parameters: Parameters = []
         let isEnd = isEnd
         while true {
             skipBlanks()

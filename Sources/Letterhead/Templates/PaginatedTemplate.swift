@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+public import LetterheadFoundation
+
 /// A template that requests one page of a sequence, and creates the template for the next page.
 ///
 /// To iterate over pages, pass `template.paginated()` or `template.paginated(by:)` to a client's `pages(of:)` or
@@ -83,6 +85,13 @@ public struct Page<Value: Sendable>: Sendable {
     /// If the next page cannot be determined, for example because its link is invalid, a sequence that starts here
     /// fails with `.invalidRequest`.
     public let checkpoint: PageCheckpoint?
+
+    /// The URL of the next page, if the response names one: for ``Pagination/linkHeader`` and
+    /// ``Pagination/nextURL(_:hasMore:)``. Nil after the last page, and for all other paginations.
+    public var nextURL: URL? {
+        guard case .url(let text) = checkpoint?.position else { return nil }
+        return URL(string: text, encodingInvalidCharacters: false)
+    }
 
     /// Creates a page. If the value is a collection, `itemCount` defaults to its count.
     public init(

@@ -160,7 +160,7 @@ extension Pagination {
     /// without such a link is the last one. A link to another origin is `.invalidResponse`, and that origin receives
     /// nothing.
     public static var linkHeader: Pagination {
-        linked { try $0.nextLink().map { .string($0.target) } }
+        linked { try $0.nextLink().map { .string($0.reference) } }
     }
 
     /// Uses an absolute or relative URL that each page contains: `.nextURL(\.links.next)`.
@@ -185,13 +185,13 @@ extension Pagination {
 }
 
 extension Page {
-    private var context: URLParts? { (try? response.request.urlString()).map { URLParts($0) } }
+    private var context: HTTPResponse.Link.Context? { HTTPResponse.Link.Context(of: response) }
 
     /// - Throws: `.invalidResponse` if more than 100 links before it have an anchor that refers to another document.
     ///   Each anchor is resolved against the page's URL, and a server can make both long.
-    fileprivate func nextLink() throws -> LinkHeader.Link? {
+    fileprivate func nextLink() throws -> HTTPResponse.Link? {
         var foreign = 0
-        for link in LinkHeader.links(in: response.headers.values(for: .link)) where link.relations.contains("next") {
+        for link in response.links where link.relations.contains("next") {
             guard let anchor = link["anchor"], !isContext(anchor) else { return link }
             foreign += 1
             if foreign > 100 {
@@ -206,16 +206,7 @@ extension Page {
     /// Whether an anchor refers to this page (RFC 8288, 3.2).
     private func isContext(_ anchor: String) -> Bool {
         guard let context else { return true }
-        return PageURL(resolved(anchor, in: context)) == PageURL(context)
-    }
-
-    /// Resolves a reference. A server that has responded for the page's origin may name itself.
-    private func resolved(_ reference: String, in context: URLParts) -> URLParts {
-        var target = context.resolving(URLParts(reference))
-        if let server = response.respondingServer, target.userInfo == nil, HTTPOrigin(target) == server {
-            (target.scheme, target.authority) = (context.scheme, context.authority)
-        }
-        return target
+        return PageURL(context.resolving(anchor)) == PageURL(context.url)
     }
 
     /// A link's URL reference: a string, or an object with `href` (JSON:API, HAL).
@@ -242,7 +233,7 @@ extension Page {
         guard let context, let origin = response.request.origin else {
             throw error(.invalidResponse, "the page has no URL against which the link could be resolved")
         }
-        var target = resolved(reference, in: context).escaped(path: .pathLiteral, query: .queryLiteral)
+        var target = context.resolving(reference).escaped(path: .pathLiteral, query: .queryLiteral)
         target.fragment = nil
         guard let linked = HTTPOrigin(target), target.userInfo == nil else {
             throw error(
