@@ -255,3 +255,30 @@ extension HTTPLoader {
         }
     }
 }
+
+extension HTTPClient {
+    /// Sends a template from code that is not async, such as a function with a completion handler, and returns
+    /// immediately. In code that is async, use ``send(_:)-(Template)``.
+    ///
+    /// ```swift
+    /// let task = client.start(GetUser(login: "ada")) { result in … }
+    /// task.cancel()
+    /// ```
+    ///
+    /// The completion is called exactly once, on an arbitrary thread, with the value or the error. After a
+    /// cancellation, the error is `.cancelled`.
+    ///
+    /// - Returns: the task of the request, which you can cancel. The request continues if you drop the task.
+    @discardableResult
+    public func start<Template: RequestTemplate>(
+        _ template: Template, completion: @escaping @Sendable (Result<Template.Response, HTTPError>) -> Void
+    ) -> Task<Void, Never> {
+        Task {
+            let result: Result<Template.Response, HTTPError>
+            do { result = .success(try await send(template)) } catch {
+                result = .failure(HTTPError(error, request: (try? request(for: template)) ?? HTTPRequest()))
+            }
+            completion(result)
+        }
+    }
+}

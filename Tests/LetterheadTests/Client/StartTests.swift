@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Foundation
 import Letterhead
 import LetterheadTesting
 import TestKit
@@ -64,5 +65,31 @@ import Testing
         task.cancel()
         await count.wait { $0 > 0 }
         #expect(count.value == 1)
+    }
+
+    @Test(arguments: [("[1,2]", "[1, 2]"), ("{", "cannotDecodeResponse")])
+    func `a template that is started ends with its value or its error`(body: String, outcome: String) async throws {
+        let client = HTTPClient(
+            environment: ServerEnvironment("https://a.test"),
+            transport: MockLoader { .ok($0, body: Data(body.utf8)) })
+        await client.start(Get<[Int]>("a")) { [log] result in
+            switch result {
+            case .success(let numbers): log.add("\(numbers)")
+            case .failure(let error): log.add("\(error.code)")
+            }
+        }.value
+        #expect(log.all == [outcome])
+    }
+
+    @Test func `cancelling the task of a template ends its request with an error that names it`() async throws {
+        let client = HTTPClient(environment: ServerEnvironment("https://a.test"), transport: held)
+        let task = client.start(Get<Void>("lost")) { [log] result in
+            guard case .failure(let error) = result else { return }
+            log.add("\(error.code) \(error.request.path.string)")
+        }
+        await held.waitForRunning(1)
+        task.cancel()
+        await task.value
+        #expect(log.all == ["cancelled /lost"])
     }
 }
