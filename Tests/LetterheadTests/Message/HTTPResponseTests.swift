@@ -6,6 +6,11 @@ import Testing
 private enum Note: HTTPRequestOption { static let defaultOptionValue = "none" }
 private enum Limit: HTTPRequestOption { static let defaultOptionValue: Int? = 5 }
 
+/// A model that isn't `Sendable`.
+private final class Draft: Decodable {
+    var title = ""
+}
+
 @Suite struct HTTPResponseTests {
     @Test func `a response has its request, status, headers and body`() async throws {
         let request = HTTPRequest()
@@ -57,6 +62,13 @@ private enum Limit: HTTPRequestOption { static let defaultOptionValue: Int? = 5 
         response[option: Limit.self] = nil
         #expect(response[option: Note.self] == "seen")
         #expect(response[option: Limit.self] == nil)
+    }
+
+    @Test @MainActor func `a value that is not Sendable is decoded outside of the caller's actor`() async throws {
+        let body = HTTPResponseBody(Data(#"{"title":"a"}"#.utf8))
+        let draft = try await HTTPResponse(request: HTTPRequest(), status: 200, body: body).decode(Draft.self)
+        draft.title += "b"
+        #expect(draft.title == "ab")
     }
 
     @Test func `the description has the status, the request, the headers and the body`() throws {

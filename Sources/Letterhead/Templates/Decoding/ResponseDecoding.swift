@@ -117,12 +117,13 @@ extension HTTPResponse {
     ///
     /// `Data` and `String` need no decoder. A `String` is the text of the body, or the value of a JSON string if the
     /// media type is JSON. An optional type is nil for an empty body. The status isn't checked.
-    /// Decoding never runs on the caller's main actor.
+    /// Decoding never runs on the caller's main actor. A value that isn't `Sendable`, such as an instance of a class,
+    /// is sent to the caller.
     ///
     /// - Throws: ``HTTPError`` with `.cannotDecodeResponse`, `.emptyResponse`, or the code of an error while receiving
     ///   a streamed body. `CancellationError` if the calling task was cancelled.
     @concurrent
-    public func decode<Value: Decodable & Sendable>(_ type: Value.Type) async throws -> Value {
+    public func decode<Value: Decodable & SendableMetatype>(_ type: Value.Type) async throws -> sending Value {
         do {
             return try await ResponseDecoding.decode(type, from: self)
         } catch {
