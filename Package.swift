@@ -72,7 +72,6 @@ let package = Package(
             exclude: privacyManifest.exclude, resources: privacyManifest.resources, swiftSettings: librarySettings),
         library("LetterheadTesting"),
         library("LetterheadTestingSupport", "LetterheadRecording", "LetterheadTesting"),
-
         .testTarget(
             name: "LetterheadTests",
             dependencies: kit + products + ["LetterheadTestingSupport", "CLetterheadZlib", linux("fuzz")],
@@ -96,6 +95,7 @@ let package = Package(
             name: "quickstart", dependencies: ["Letterhead", "LetterheadStreaming", "LetterheadTesting"],
             path: "Examples/quickstart"),
         .executableTarget(name: "fleet", dependencies: products + ["LetterheadTesting"], path: "Examples/fleet"),
+        .executableTarget(name: "weather", dependencies: products + ["LetterheadTesting"], path: "Examples/weather"),
         .executableTarget(
             name: "main-actor", dependencies: ["Letterhead", "LetterheadTesting"], path: "Examples/main-actor",
             swiftSettings: [.defaultIsolation(MainActor.self)]),
