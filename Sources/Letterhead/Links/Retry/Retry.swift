@@ -1,43 +1,62 @@
 // SPDX-License-Identifier: MIT
 
-/// Retries a request when a validator, or the request's own strategy, asks for it. Put it above redirects, so that
-/// validators see the final response, and above the environment and authentication, so that each attempt is signed
-/// anew.
+/// Retries a request when its strategy or a validator asks for it. A client contains this link, so pass a ``Backoff``
+/// to ``HTTPClient``, or set retries for a template:
 ///
 /// ```swift
-/// Retry(validators: [EnvelopeValidator(), DefaultValidator()], Backoff(maximumRetries: 2))
-/// GetUser(login: "ada").retry(.exponential(base: .seconds(1)), maximumRetries: 3)
+/// let client = HTTPClient(environment: .production, retrying: Backoff(.exponential, maximumRetries: 2))
+/// let user = try await client.send(GetUser(login: "ada").retry(.exponential(base: .seconds(1)), maximumRetries: 3))
 /// ```
 ///
-/// Transformers change each attempt's response: first the link's, then the request's. Validators then judge it, the
-/// request's first. One maximum limits all retries of a load: ``RequestSettings/maximumRetries``, or else the number in
-/// the ``Backoff`` (by default 3 with a strategy, and otherwise 0). The wait comes from the first of these:
+/// By default, a request isn't retried. Retries help against failures that pass by themselves, such as a lost
+/// connection, a 503, or a rate limit. <doc:Retrying> shows how to choose the waits and the conditions.
 ///
-/// 1. The strategy of a validator other than ``DefaultValidator``.
-/// 2. The server's `Retry-After`, or with ``HTTPRetryStrategy/honoringRateLimits()`` the reset of its rate limit.
-/// 3. The request's strategy, then the strategy of the ``Backoff``.
-/// 4. The suggestion of ``DefaultValidator``.
+/// ## Compose a chain
 ///
-/// These are never retried:
+/// In a chain of your own, put the link above redirects, so that validators see the final response. Put it above the
+/// environment and authentication, so that each attempt is signed anew:
 ///
-/// - A load that was cancelled or reset, and a response that was already returned to the caller.
+/// ```swift
+/// let retry = Retry(validators: [EnvelopeValidator(), DefaultValidator()], Backoff(maximumRetries: 2))
+/// ```
+///
+/// If a chain contains two retry links, the lower one doesn't retry a request that the upper one may retry.
+///
+/// ## How an attempt is judged
+///
+/// After each attempt, the transformers change the response, first those of the link, then those of the request. The
+/// validators then judge it, first those of the request. One maximum limits all retries of a load:
+/// ``RequestSettings/maximumRetries``, or else the number in the ``Backoff`` (by default 3 with a strategy, and
+/// otherwise 0).
+///
+/// The wait before a retry is the first of these that applies:
+///
+/// 1. The strategy that a validator other than ``DefaultValidator`` returns.
+/// 2. The `Retry-After` of the server, or with ``HTTPRetryStrategy/honoringRateLimits()`` the reset of its rate limit.
+/// 3. The strategy of the request, and then the strategy of the ``Backoff``.
+/// 4. The wait that ``DefaultValidator`` suggests.
+///
+/// When no retry is left, the last response is returned or the last failure is thrown, unchanged. If a validator
+/// requires a further retry after a response, an error with that response is thrown (see
+/// ``HTTPValidatorResult/retry(_:)``). ``HTTPResponse/attempts`` and ``HTTPError/attempts`` list every attempt with its
+/// reason.
+///
+/// ## What is never retried
+///
+/// - A load that was cancelled or reset, and a load with a response that was already returned to the caller.
 /// - A request with a one-shot body.
 /// - A request with a method that isn't idempotent, with the exceptions below.
 /// - A request with a deadline that would pass during the wait: the load fails with `.timedOut`.
-/// - A request if the server requests a wait over the limit, or if its host has no retry budget left.
+/// - A request if the server requests a wait over ``Backoff/longestServerDelay``, or if its host has no retry budget
+///   left.
 ///
-/// A POST, or another request with a method that isn't idempotent, is retried in these cases:
+/// A POST, or a different request with a method that isn't idempotent, is retried in these cases:
 ///
 /// - It is marked ``RequestTemplate/idempotent(key:)``.
 /// - No byte of it was sent, and no redirect was followed.
 /// - The strategy sends an alternate request after a 401 or 403, and no redirect changed the method.
 /// - The strategy has ``HTTPRetryStrategy/retryingRefusals()``, the server refused the request, and no redirect changed
 ///   the method.
-///
-/// ``HTTPResponse/attempts`` and ``HTTPError/attempts`` list every attempt with its reason. When no retry is left, the
-/// last result is returned or thrown unchanged, unless a validator requires another retry after a response. See
-/// ``HTTPValidatorResult/retry(_:)``. If a chain contains two retry links, the lower one doesn't retry a load that the
-/// upper one may retry.
 public struct Retry: LoaderLink {
     private let transformers: [ModifyResponse]
     private let validators: [any HTTPValidator]
@@ -45,15 +64,15 @@ public struct Retry: LoaderLink {
     private let timeline: Timeline
     let budgets: Retry.Budget.Accounts
 
-    /// Creates a link.
+    /// Creates a link for a chain of your own.
     ///
     /// - Parameters:
-    ///   - transformers: change the response of each attempt, in order.
-    ///   - validators: judge it then, in order. Default: ``DefaultValidator``.
+    ///   - transformers: change the response of each attempt, in order. Default: none.
+    ///   - validators: judge the response or failure after the transformers, in order. Default: ``DefaultValidator``.
     ///   - backoff: the waits and the number of retries for requests that don't set their own. Its strategy replaces
     ///     the waits that ``DefaultValidator`` suggests. By default, only validators suggest retries, and only requests
     ///     that set ``RequestSettings/maximumRetries`` are retried.
-    ///   - budget: limits the retries to each origin.
+    ///   - budget: limits the retries to each origin. Default: ``Retry/Budget/standard``.
     public init(
         transformers: [ModifyResponse] = [], validators: [any HTTPValidator] = [DefaultValidator()],
         _ backoff: Backoff = Backoff(), budget: Retry.Budget = .standard
@@ -103,8 +122,8 @@ public struct Retry: LoaderLink {
         }
     }
 
-    /// Forgets the budgets, and resets the next loader. Resetting a client ends its waits. In a chain of your own,
-    /// ``Autocancel`` does so.
+    /// Forgets the retry budgets, and resets the next loader. If a client contains the link, resetting the client also
+    /// ends the waits before retries. In a chain of your own, ``Autocancel`` ends them.
     public func reset(next: any HTTPLoader) async {
         budgets.wipe()
         await next.reset()
@@ -116,9 +135,10 @@ public struct Retry: LoaderLink {
 extension Retry {
     /// Asks the validators, which may replace the result, and then ``RetryRules``.
     ///
-    /// A validator's required strategy decides. A suggestion, such as ``DefaultValidator``'s, only says that a retry
-    /// makes sense: the rules then prefer the request's or the link's strategy, which also decides if no validator
-    /// asks. A suggestion that cannot be followed does not end the calls.
+    /// If a validator requires a strategy, this strategy decides. A suggestion, such as the one of
+    /// ``DefaultValidator``, only means that a retry makes sense: the rules then prefer the strategy of the request or
+    /// the link. That strategy also decides if no validator asks for a retry. If a suggestion cannot be followed, the
+    /// next validator is called.
     @inline(__always)
     private func decision(on result: inout Outcome, of load: inout RetryLoad) async -> RetryRules.Decision {
         if let code = result.failure?.code, [.cancelled, .resetInProgress].contains(code) { return .pass(.cancelled) }
@@ -148,7 +168,7 @@ extension Retry {
         return decision(after: result, of: &load)
     }
 
-    /// A retry takes tokens from the origin's budget.
+    /// Decides about a retry, and takes its tokens from the budget of the origin.
     private func decision(
         asked: HTTPRetryStrategy? = nil, after result: Outcome, of load: inout RetryLoad
     ) -> RetryRules.Decision {
@@ -211,7 +231,7 @@ extension Observation {
 
 // MARK: A load
 
-/// One load in the link: the next attempt's request, the attempts so far, and how the load ends.
+/// One load in the link: the request for the next attempt, the attempts so far, and how the load ends.
 private struct RetryLoad {
     var request: HTTPRequest
     private(set) var attempts: [HTTPRequest.Attempt] = []
@@ -225,7 +245,7 @@ private struct RetryLoad {
     private let start: Duration
     private let timeline: Timeline
 
-    /// All attempts use one idempotency key.
+    /// Prepares the first attempt. All attempts have the same idempotency key.
     ///
     /// - Throws: `.invalidRequest` if a limit is negative.
     init(_ request: HTTPRequest, _ backoff: Backoff, timeline: Timeline) throws(HTTPError) {
@@ -242,7 +262,7 @@ private struct RetryLoad {
 
     private var mayRetry: Bool { request.attemptNumber == nil && maximum > 0 }
 
-    /// The next attempt's request. It has a number if this link may retry it.
+    /// The request for the next attempt. It has an attempt number if this link may retry it.
     var attempt: HTTPRequest {
         guard mayRetry else { return request }
         var attempt = request
@@ -252,7 +272,8 @@ private struct RetryLoad {
         return attempt
     }
 
-    /// Removes the number from the result's request, because the caller may send that request again.
+    /// Sends the next attempt. The request in the result has no attempt number, because the caller may send that
+    /// request again.
     @inline(__always)
     func send(to next: any HTTPLoader) async -> Retry.Outcome {
         do throws(HTTPError) {
@@ -267,7 +288,7 @@ private struct RetryLoad {
         }
     }
 
-    /// Applies the transformers to an attempt's response, the client's first.
+    /// Applies the transformers to the response of an attempt, first those of the link.
     ///
     /// - Returns: false if a transformer threw. The result is then that failure, and validators are not called.
     @inline(__always)
@@ -288,7 +309,8 @@ private struct RetryLoad {
         }
     }
 
-    /// With a strategy, the retry is decided and its attempt recorded.
+    /// Returns the context for a decision. If a strategy is passed, the retry is decided and its attempt recorded
+    /// already.
     func context(
         after result: Retry.Outcome, strategy: HTTPRetryStrategy? = nil, delay: Duration? = nil
     ) -> Retry.Context {
@@ -308,8 +330,8 @@ private struct RetryLoad {
         attempts.append(attempt)
     }
 
-    /// If the server asked for too long a wait, its status error contains the reason, because only the client's
-    /// settings explain it.
+    /// Ends the load with a result. If the server asked for too long a wait, the status error contains that reason,
+    /// because only the client settings explain why the request wasn't retried.
     func ended(
         with result: consuming Retry.Outcome, by refusal: RetryRules.Refusal? = nil
     ) throws(HTTPError) -> HTTPResponse {
@@ -322,13 +344,13 @@ private struct RetryLoad {
         }
     }
 
-    /// The error with all attempts. ``HTTPError/mayHaveBeenSent`` is true if it's true for any of them.
+    /// Returns the error with all attempts. ``HTTPError/mayHaveBeenSent`` is true if any attempt may have been sent.
     func ended(by error: HTTPError) -> HTTPError {
         error.with(attempts: attempts, mayHaveBeenSent: mayHaveBeenSent)
     }
 
-    /// The error if a validator's required retry isn't made, or if the wait would pass the deadline. Without an earlier
-    /// retry, a response has not exhausted the retries.
+    /// Returns the error if a validator requires a retry that isn't made, or if the wait would pass the deadline.
+    /// Without an earlier retry, a response has not exhausted the retries.
     func exhausted(by refusal: RetryRules.Refusal?, _ result: Retry.Outcome) async -> HTTPError {
         if let failure = result.failure, refusal != .deadline || failure.code == .timedOut { return failure }
         let response = await responseForError(of: result)
@@ -343,7 +365,7 @@ private struct RetryLoad {
             message: "a validator requested a retry" + (refusal.map { "; \($0)" } ?? ""))
     }
 
-    /// See ``HTTPValidatorResult/failChain(_:)``.
+    /// Returns the error for ``HTTPValidatorResult/failChain(_:)``.
     func failed(with error: any Error, _ result: Retry.Outcome) async -> HTTPError {
         let response = await responseForError(of: result)
         guard error is HTTPError || error is CancellationError else {
@@ -365,16 +387,17 @@ private struct RetryLoad {
 
 enum AttemptNumberOption: HTTPRequestOption { static let defaultOptionValue: Int? = nil }
 
-/// The ``Backoff/longestServerDelay`` of the link above, for `LimitRate`. Nil unless it is shorter than by
-/// default, so that a `LimitRate` can have a longer limit of its own.
+/// The ``Backoff/longestServerDelay`` of the retry link, for a `LimitRate` below it. It is set only if it is shorter
+/// than the default, so that a `LimitRate` can have a longer limit of its own.
 package enum ServerDelayLimit: HTTPRequestOption { package static let defaultOptionValue: Duration? = nil }
 
 extension HTTPRequest {
-    /// The number of this attempt, 1 for the first, or nil unless a retry link further up may retry the request.
+    /// The number of this attempt, 1 for the first. Nil unless a retry link further up may retry the request.
     ///
-    /// A retry link sends a request that has a number only once, so that retries don't multiply. It's an option, so a
-    /// client that is another client's transport sees it, too. Your own retry link sets each attempt's number, and
-    /// removes it from each result's request, because the caller may send that request again.
+    /// A retry link sends a request that has a number only once, so that retries don't multiply. The number is an
+    /// option, so it is also visible to a client that is used as the transport of a second client. If you write your
+    /// own retry link, set the number of each attempt, and remove it from the request in each result, because the
+    /// caller may send that request again.
     public var attemptNumber: Int? {
         get { self[option: AttemptNumberOption.self] }
         set {
