@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 
-/// Choose how to sign a client's requests, a template's requests, or a single request.
+/// Chooses how requests are signed: the requests of a client, of a template, or a single request.
 ///
 /// ```swift
 /// HTTPClient(environment: .production, authentication: .bearer(token))       // every request of a client
@@ -9,28 +9,43 @@ public import LetterheadFoundation
 /// request.authentication = .anonymous                                       // one request
 /// ```
 ///
-/// Use ``basic(username:password:allowedOrigins:)``, ``bearer(_:allowedOrigins:)``, ``bearer(each:allowedOrigins:)``
-/// for a token that the program keeps itself, an API key, `digest`, a method for a server's challenge, an authorization
-/// server's tokens (`oauth2` of the product `LetterheadOAuth`), or a custom method
-/// (``method(_:header:allowedOrigins:link:)``). A request's authentication replaces its client's entirely.
+/// The authentication of a request replaces the authentication of its client entirely. <doc:SigningIn> shows how to
+/// sign users in and out.
 ///
-/// Credentials belong to origins and are sent to no other. List the origins in `allowedOrigins`. Without
-/// `allowedOrigins`:
+/// ## Choose a method
 ///
-/// - A client's credentials belong to its environment's origin. A request that sets an environment or a base URL of
-///   another origin is sent without them. A client without an environment doesn't send them.
-/// - If a client's environment is a closure, the client's credentials belong to the first origin that they are used
+/// - A username and a password: ``basic(username:password:allowedOrigins:)``, or `digest`.
+/// - A fixed token: ``bearer(_:allowedOrigins:)``. A token that the program keeps itself:
+///   ``bearer(each:allowedOrigins:)``.
+/// - An API key in a header or in the query.
+/// - A method for the challenge that a server sends in a 401.
+/// - Tokens of an authorization server: `oauth2` of the product `LetterheadOAuth`.
+/// - Any other method: ``method(_:header:allowedOrigins:link:)``.
+///
+/// ## Choose who receives the credentials
+///
+/// Credentials belong to origins and are sent to no other. List the origins to send credentials to several servers:
+///
+/// ```swift
+/// let both = HTTPAuthentication.bearer(token, allowedOrigins: [api, uploads])
+/// ```
+///
+/// Without `allowedOrigins`:
+///
+/// - The credentials of a client belong to the origin of its environment. A request that sets an environment or a base
+///   URL with a different origin is sent without them. A client without an environment doesn't send them.
+/// - If a closure provides the environment of a client, the credentials belong to the first origin that they are used
 ///   for. To use them with several environments, list the origins.
 /// - Stored credentials, such as tokens, belong to the origin that they were obtained for, until a reset.
-/// - A request's credentials belong to the origin that the request is addressed to.
+/// - The credentials of a request belong to the origin that the request is addressed to.
 /// - All of them are sent only over https or to the local machine. For a server in a local network that has only http,
 ///   set ``ServerEnvironment/allowsCredentialsOverHTTP``.
 ///
-/// With or without `allowedOrigins`, a redirect to another origin removes the credentials, and they are not sent again
-/// during the attempt. If a request sets credentials that its origin must not receive, it fails with
+/// With or without `allowedOrigins`, a redirect to a different origin removes the credentials, and they are not sent
+/// again during the attempt. If a request sets credentials that its origin must not receive, it fails with
 /// ``HTTPError/Code/cannotAuthenticate``, and nothing is sent.
 public struct HTTPAuthentication: Sendable {
-    /// At most one method signs a request.
+    /// What signs a request: at most one method.
     enum Choice: Sendable {
         case anonymous
         case named(Name)
@@ -42,15 +57,15 @@ public struct HTTPAuthentication: Sendable {
 
     init(_ choice: Choice) { self.choice = choice }
 
-    /// Whether it stores credentials that a reset removes, such as tokens. False for fixed ones.
+    /// Whether it stores credentials that a reset removes, such as tokens. False for fixed credentials.
     public var storesCredentials: Bool { methods.contains { $0.isStateful } }
 
     /// No authentication: requests are sent unchanged. A request with an `Authorization` header keeps it.
     public static let anonymous = HTTPAuthentication(.anonymous)
 }
 
-/// Two authentications are equal if they sign with the same credentials: copies of one value, and methods with equal
-/// fixed credentials for the same origins.
+/// Two authentications are equal if they sign with the same credentials. These are copies of one value, and methods
+/// with equal fixed credentials for the same origins.
 extension HTTPAuthentication: Equatable {
     public static func == (left: HTTPAuthentication, right: HTTPAuthentication) -> Bool {
         left.identity == right.identity
@@ -76,7 +91,7 @@ extension HTTPAuthentication: CustomStringConvertible, CustomDebugStringConverti
 }
 
 extension RequestTemplate {
-    /// Signs requests with an authentication, instead of the client's authentication and an `Authorization` header.
+    /// Signs requests with an authentication, instead of the client authentication and an `Authorization` header.
     public func authenticated(by authentication: HTTPAuthentication) -> Modified<Self> {
         configured { $0.authentication = authentication }
     }
@@ -91,8 +106,8 @@ extension RequestTemplate {
         configured { $0.authenticationRequirement = requirement }
     }
 
-    /// Sets the scopes that the request's token must have. If the current token lacks a scope, a token with this scope
-    /// is requested first.
+    /// Sets the scopes that the token for the request must have. If the current token lacks a scope, a token with this
+    /// scope is requested first.
     ///
     /// If the grant cannot request the scope or the server doesn't grant it, the request fails with
     /// ``HTTPError/Code/cannotAuthenticate`` and isn't sent. Only OAuth 2 uses the scopes.
@@ -102,8 +117,8 @@ extension RequestTemplate {
 }
 
 extension RequestSettings {
-    /// Signs the request instead of the client's authentication and an `Authorization` header. Default: nil (the
-    /// client's authentication).
+    /// Signs the request instead of the client authentication and an `Authorization` header. Default: nil (the client
+    /// authentication).
     public var authentication: HTTPAuthentication? {
         get { self[option: AuthenticationOption.self] }
         set { self[option: AuthenticationOption.self] = newValue }
@@ -115,7 +130,7 @@ extension RequestSettings {
         set { self[option: AuthenticationRequirementOption.self] = newValue }
     }
 
-    /// The scopes that the request's token must have. Default: none.
+    /// The scopes that the token for the request must have. Default: none.
     public var requiredScopes: Set<String> {
         get { self[option: RequiredScopesOption.self] }
         set { self[option: RequiredScopesOption.self] = newValue }
@@ -135,15 +150,19 @@ enum AuthenticationRequirementOption: HTTPRequestOption {
 }
 
 extension HTTPAuthentication {
-    /// What happens to a request that cannot be signed. By default, a request is sent without credentials if its client
-    /// has none, or only some that belong to other origins. If its credentials cannot be obtained, it fails.
+    /// What happens to a request that cannot be signed.
+    ///
+    /// By default, a request is sent without credentials if its client has none, or only credentials that belong to
+    /// other origins. If the credentials cannot be obtained, the request fails.
     public enum Requirement: Sendable, Hashable {
-        /// The request fails with ``HTTPError/Code/cannotAuthenticate`` before anything is sent. Without credentials,
-        /// the reason is ``Failure/Reason/noCredentials``. The request's own `Authorization` header suffices, and so
-        /// does a digest or a challenge, which may begin with a request without credentials.
+        /// The request fails with ``HTTPError/Code/cannotAuthenticate`` before anything is sent. If there are no
+        /// credentials, the reason is ``Failure/Reason/noCredentials``.
+        ///
+        /// An `Authorization` header that the request sets suffices. So does a digest or a challenge, although its
+        /// first request may be sent without credentials.
         case required
         /// The request is sent without credentials, also if the stored ones are refused and cannot be replaced. A
-        /// malformed credential is an error.
+        /// malformed credential is an error nevertheless.
         case optional
     }
 }
@@ -167,22 +186,23 @@ extension HTTPAuthentication {
     /// GetReport().authenticated(by: .named("service"))
     /// ```
     ///
-    /// Each method has its own origins and credentials. A reset applies to all of them. Requests that choose no method
-    /// use the `default`. Without one, they are not signed. If `methods` doesn't contain it, they fail with
-    /// ``HTTPError/Code/cannotAuthenticate``.
+    /// Each method has its own origins and credentials, and a reset applies to all of them. A request that chooses no
+    /// method uses the `default`. If `default` is nil, such a request isn't signed. If `methods` doesn't contain the
+    /// `default`, it fails with ``HTTPError/Code/cannotAuthenticate``.
     public static func composite(
         _ methods: [Name: HTTPAuthentication], default name: Name? = nil
     ) -> HTTPAuthentication {
         HTTPAuthentication(.composite(methods, default: name))
     }
 
-    /// Uses a method of the client's ``composite(_:default:)``.
+    /// Uses the method with this name from the ``composite(_:default:)`` of the client.
     ///
     /// If the composite has no such method, the request fails with ``HTTPError/Code/cannotAuthenticate`` and nothing is
     /// sent.
     public static func named(_ name: Name) -> HTTPAuthentication { HTTPAuthentication(.named(name)) }
 
-    /// Returns nil if the request isn't signed. Names are looked up in the client's authentication.
+    /// Returns the method that signs a request, or nil if the request isn't signed. Names are looked up in the client
+    /// authentication.
     ///
     /// - Throws: `.cannotAuthenticate` if no method has that name.
     func method(for request: HTTPRequest, in client: HTTPAuthentication) throws(HTTPError) -> SigningMethod? {
@@ -233,24 +253,24 @@ extension HTTPAuthentication {
     ///     link: ModifyRequest { $0.headers.setSecret(sign($0), for: "X-Signature") })
     /// ```
     ///
-    /// The link is called for each attempt and each hop of a redirect, but only for its credentials' origins. A reset
-    /// also resets the link. For credentials that are stored, refreshed and shared by concurrent requests, implement a
-    /// ``CredentialProvider`` instead.
+    /// The link is called for each attempt and each hop of a redirect, but only for the origins of the credentials. A
+    /// reset also resets the link. For credentials that are stored, refreshed and shared by concurrent requests,
+    /// implement a ``CredentialProvider`` instead.
     ///
     /// The library cannot know which credentials the link stores. Without `allowedOrigins`, the link therefore signs
     /// only requests to the first origin, until a reset.
     ///
-    /// All requests that the link signs belong to one user, until a reset: a cache reuses their responses for each
-    /// other, even if each signature differs. Responses that another process has stored are not reused. If a program
-    /// has several users, create a method for each of them.
+    /// All requests that the link signs belong to one user, until a reset. A cache reuses the response to one of them
+    /// for the others, even if each signature differs. It doesn't reuse responses that a different process has stored.
+    /// If a program has several users, create a method for each of them.
     ///
     /// - Parameters:
     ///   - name: the name in descriptions. It must not be secret.
-    ///   - header: the header that contains the credential. If a client's request sets it, the request keeps its value.
-    ///     Default: nil (not known).
-    ///   - allowedOrigins: where the link's credentials may be sent.
+    ///   - header: the header that contains the credential. If a request of the client sets it, the request keeps its
+    ///     value. Default: nil (not known).
+    ///   - allowedOrigins: the origins that the link may send credentials to. Default: nil (see above).
     ///   - link: signs the requests. All descriptions redact the values that it sets with
-    ///     ``HTTPHeaders/setSecret(_:for:)``, and the names in the request's ``RequestSettings/redaction``.
+    ///     ``HTTPHeaders/setSecret(_:for:)``, and the names in the ``RequestSettings/redaction`` of the request.
     public static func method(
         _ name: String, header: HTTPHeaders.Name? = nil, allowedOrigins: [URL]? = nil, link: some LoaderLink
     ) -> HTTPAuthentication {
@@ -274,7 +294,7 @@ extension HTTPAuthentication {
     /// }
     /// ```
     ///
-    /// If a ``CredentialProvider`` or a closure throws, its error is the underlying error instead.
+    /// If a ``CredentialProvider`` or a closure throws, the error that it throws is the underlying error instead.
     public struct Failure: Error, Sendable {
         /// The kinds of failures. More kinds may be added.
         public struct Reason: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
@@ -289,12 +309,12 @@ extension HTTPAuthentication {
         public let reason: Reason
         /// The problem and its remedy, without secrets.
         public let message: String
-        /// The authorization server's error code: `error` of RFC 6749, 4.1.2.1 and 5.2. Nil if it contains characters
-        /// that are not printable ASCII.
+        /// The error code of the authorization server: `error` of RFC 6749, 4.1.2.1 and 5.2. Nil if it contains
+        /// characters that are not printable ASCII.
         public let code: String?
-        /// The status of the token endpoint's response. Nil if it didn't respond.
+        /// The status of the response from the token endpoint. Nil if it didn't respond.
         public let status: HTTPStatus?
-        /// The authorization server's description of the error. It may contain a secret, so do not write it to logs.
+        /// The error description from the authorization server. It may contain a secret, so do not write it to logs.
         /// The message contains it without the values that were sent and without possible tokens.
         public let detail: Secret?
         /// The cause, such as a failed token request. Nil if it is unknown.
@@ -305,8 +325,8 @@ extension HTTPAuthentication {
         /// - Parameters:
         ///   - reason: the kind of failure, for comparison in code.
         ///   - message: the problem and its remedy. It is printed, so it must not contain a secret.
-        ///   - code: the authorization server's error code. Default: nil.
-        ///   - status: its response's status. Default: nil.
+        ///   - code: the error code of the authorization server. Default: nil.
+        ///   - status: the status of its response. Default: nil.
         ///   - detail: its description of the error, which isn't printed. Default: nil.
         ///   - underlying: the cause. Default: nil.
         public init(
@@ -326,9 +346,9 @@ extension HTTPAuthentication.Failure.Reason {
     public static let noCredentials = Self(rawValue: "noCredentials")
     /// Credentials were requested more often than the limit allows.
     public static let limitReached = Self(rawValue: "limitReached")
-    /// The request's origin must not receive the credentials. See `allowedOrigins`.
+    /// The origin of the request must not receive the credentials. See `allowedOrigins`.
     public static let originNotAllowed = Self(rawValue: "originNotAllowed")
-    /// The client's composite does not contain the method that the request chose.
+    /// The composite of the client does not contain the method that the request chose.
     public static let unknownName = Self(rawValue: "unknownName")
 }
 
@@ -340,7 +360,7 @@ extension HTTPAuthentication.Failure.Reason {
     public static let refused = Self(rawValue: "refused")
     /// The token endpoint is temporarily unavailable. The tokens are kept, and a later request may succeed.
     public static let unavailable = Self(rawValue: "unavailable")
-    /// The authorization server's response violates the protocol.
+    /// The response of the authorization server violates the protocol.
     public static let malformed = Self(rawValue: "malformed")
     /// The configuration is invalid: for example, a token endpoint without TLS or a scope that contains a space.
     public static let misconfigured = Self(rawValue: "misconfigured")

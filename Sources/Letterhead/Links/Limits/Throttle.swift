@@ -1,40 +1,65 @@
 // SPDX-License-Identifier: MIT
 import Synchronization
 
-/// Limits the number of loads that run at the same time. Further requests wait in a queue.
+/// Limits how many requests run at the same time. Further requests wait in a queue.
+///
+/// ```swift
+/// let client = HTTPClient(environment: .production, attemptLinks: Throttle(limit: 4))
+/// ```
+///
+/// Use it for a server that allows only a few simultaneous requests, or so that large transfers leave bandwidth to
+/// other requests. For a limit on the number of requests in a time, use `LimitRate` of `LetterheadResilience`.
+///
+/// ## Choose the limit
 ///
 /// ```swift
 /// let throttle = Throttle(limit: 4)                     // all requests of this link
 /// let throttle = Throttle(limit: 2, per: .host)         // to each host
 /// let throttle = Throttle(limit: 4, streams: 2)         // 4 calls, and 2 streamed responses
-/// throttle.limit = 0                                    // pause, while running loads continue
+/// throttle.limit = 0                                    // pause, while running requests continue
 /// request.throttling = .priority(1)                     // before the others
 /// request.throttling = .never                           // not throttled and not counted
 /// ```
 ///
-/// Requests are ordered by priority, and by arrival within a priority. A slot is released when its load ends. For a
-/// streamed response, that is when its body has been read or dropped. A cancelled request leaves the queue at once, and
-/// a request with a deadline leaves it at the deadline, with `.timedOut`. A reset ends all waits with `.cancelled`.
+/// ## How requests wait
 ///
-/// Put it below retry, so that a back-off occupies no slot, and below a cache, so that a hit needs none. Of several
-/// throttles, put the one with the narrower scope first: below a throttle for all requests, requests that wait for one
-/// host would occupy the slots of all hosts. All chains that contain the same link share its slots.
+/// - Requests with a higher priority run first. Within a priority, the order of arrival counts.
+/// - A request releases its slot when it ends. A streamed response releases it when its body has been read or dropped.
+/// - A cancelled request leaves the queue at once. A request with a deadline leaves it at the deadline, with
+///   `.timedOut`. A client reset ends the waits of its requests with `.cancelled`.
+/// - All chains that contain the same link share its slots.
+///
+/// ## Choose the position
+///
+/// In `attemptLinks`, the throttle is at its usual position. In a chain of your own, put it below retry, so that a
+/// request occupies no slot while it waits for a retry. Put it below a cache, so that a cache hit needs no slot. If a
+/// chain has several throttles, put the one with the narrower scope first. Otherwise, requests that wait for one host
+/// would occupy the slots of all hosts.
 public final class Throttle: LoaderLink {
     private let state: Mutex<ThrottleState<QueuedRequest>>
     private let scope: Throttle.Settings.Scope
     private let queueLimit: Int
     private let separatesStreams: Bool
-    /// Whether the queue's or the streams' limit is negative.
+    /// Whether `queueLimit` or `streams` is negative.
     private let hasNegative: Bool
     private let clock: any Clock<Duration>
 
-    /// Creates a throttle. With a limit of 0, all requests wait until you raise it. With a negative number, each
-    /// request fails with `.invalidRequest`. If a scope's queue already has `queueLimit` requests, further ones fail
-    /// with `.queueFull`.
+    /// Creates a throttle.
     ///
-    /// A streamed response occupies its slot until its body ends, which can take hours. Set `streams` to give the
-    /// requests with ``HTTPResponse/Delivery/streamed`` separate slots in each scope, so that calls don't wait for
-    /// them. By default, they count as all others.
+    /// With a limit of 0, all requests wait until you raise it. With a negative number, each request fails with
+    /// `.invalidRequest`.
+    ///
+    /// A streamed response occupies its slot until its body ends, which can take hours. Set `streams` so that other
+    /// requests don't wait for streamed responses.
+    ///
+    /// - Parameters:
+    ///   - limit: the number of requests that run at the same time, in each scope. Default: no limit.
+    ///   - streams: the number of separate slots in each scope for requests with ``HTTPResponse/Delivery/streamed``.
+    ///     Default: nil (they count as all others).
+    ///   - scope: the requests that share a limit. Default: all requests of the link.
+    ///   - queueLimit: the number of requests that may wait in each queue. Further ones fail with `.queueFull`.
+    ///     Default: no limit.
+    ///   - clock: measures the deadlines of waiting requests. Default: the continuous clock.
     public init(
         limit: Int = .max, streams: Int? = nil, per scope: Throttle.Settings.Scope = .client, queueLimit: Int = .max,
         clock: any Clock<Duration> = ContinuousClock()
@@ -47,9 +72,11 @@ public final class Throttle: LoaderLink {
         self.clock = clock
     }
 
-    /// The limit of each scope, not counting separate `streams`. If you raise it, the next requests in the queue start
-    /// at once. If you lower it, running loads continue, and further requests start when enough of them have ended. A
-    /// negative limit fails all waiting requests with `.invalidRequest`.
+    /// The limit of each scope, not counting separate slots for streams.
+    ///
+    /// If you raise it, the next requests in the queue start at once. If you lower it, running requests continue, and
+    /// further requests start when enough of them have ended. If you set a negative limit, all waiting requests fail
+    /// with `.invalidRequest`.
     public var limit: Int {
         get { state.withLock { $0.limit } }
         set {
@@ -61,14 +88,17 @@ public final class Throttle: LoaderLink {
         }
     }
 
-    /// The number of loads with a slot, in all scopes.
+    /// The number of requests with a slot, in all scopes.
     public var running: Int { state.withLock { $0.running } }
 
     /// The number of requests in the queues of all scopes.
     public var waiting: Int { state.withLock { $0.waiting } }
 
+    /// Waits for a slot, and releases it when the response has ended.
+    ///
     /// - Throws: `.invalidRequest`, before anything is sent, if a setting is invalid. `.queueFull` if the queue is
-    ///   full. `.timedOut` or `.cancelled` if the request leaves the queue without a slot. The next loader's errors.
+    ///   full. `.timedOut` or `.cancelled` if the request leaves the queue without a slot. The errors of the next
+    ///   loader.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         guard let priority = request.throttling.priority else { return try await next.load(request) }
         guard !hasNegative else { throw Self.negative.error(for: request, waitingFor: Self.slot) }
@@ -87,7 +117,8 @@ public final class Throttle: LoaderLink {
         }
     }
 
-    /// Ends the waits of requests without a client, and resets the links below. Resetting a client ends its waits.
+    /// Ends the waits of requests without a client, and resets the links below. The waits of a client end when that
+    /// client is reset.
     public func reset(next: any HTTPLoader) async {
         for queued in state.withLock({ $0.clearLines { $0.request.client == nil } }) { queued.turn.set(.reset) }
         await next.reset()
@@ -162,13 +193,13 @@ extension Throttle {
         /// Sends requests with a higher priority first. Within a priority, the order of arrival counts.
         public static func priority(_ priority: Int) -> Throttle.Settings { Throttle.Settings(priority: priority) }
 
-        /// Default: 0. Nil if the request isn't throttled.
+        /// The priority in the queue. Default: 0. Nil if the request isn't throttled.
         public let priority: Int?
     }
 }
 
 extension Throttle.Settings {
-    /// The requests that share a limit of ``Throttle`` or `LimitRate`.
+    /// Which requests share a limit of ``Throttle`` or `LimitRate`.
     public struct Scope: Sendable {
         private enum Kind: Sendable {
             case client, host
@@ -180,18 +211,20 @@ extension Throttle.Settings {
         /// All requests of the link.
         public static let client = Scope(kind: .client)
 
-        /// The requests to the same scheme, host and port. Put the link below the environment, which sets the host.
+        /// The requests to the same scheme, host and port. Put the link below the environment, which sets the host of a
+        /// request.
         public static let host = Scope(kind: .host)
 
-        /// The requests with the same key. If the closure throws, the request fails and nothing is sent.
+        /// The requests for which a closure returns the same key. If the closure throws, the request fails and nothing
+        /// is sent.
         public static func key(_ key: @escaping @Sendable (HTTPRequest) throws -> String) -> Scope {
             Scope(kind: .key(key))
         }
 
-        /// Returns the key of a request. Requests with equal keys share a limit. Nil is the key of all requests of the
-        /// link, and of a request without a host.
+        /// Returns the key of a request. Requests with equal keys share a limit. The key is nil if all requests of the
+        /// link share a limit, and for a request without a host.
         ///
-        /// - Throws: `.invalidRequest`, or a custom closure's error.
+        /// - Throws: `.invalidRequest`, or the error that a custom closure throws.
         public func key(of request: HTTPRequest) throws(HTTPError) -> String? {
             switch kind {
             case .client: return nil
