@@ -1,24 +1,30 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 
-/// Choose the wait between attempts, and the work before a retry. Pass a strategy to a template, or return it from a
-/// validator.
+/// Chooses the waits between attempts, and the work before a retry. Pass a strategy to a template or to a ``Backoff``,
+/// or return it from a validator.
 ///
 /// ```swift
 /// GetUser(login: "ada").retry(.exponential(base: .seconds(1)), maximumRetries: 3)
 /// ```
 ///
-/// Negative waits count as zero. Each load counts its retries from 1, and `maximumRetries` limits them with every
-/// strategy. ``delays(_:)`` and ``times(_:)`` end them earlier. ``when(_:)`` selects the outcomes to retry after, and
-/// ``then(_:)`` appends another strategy.
+/// Prefer ``exponential`` or ``fibonacci`` waits: they are random, so that clients that failed together don't retry
+/// together.
+///
+/// - ``when(_:)`` selects the outcomes to retry after.
+/// - ``then(_:)`` appends the waits of a second strategy.
+/// - ``delays(_:)`` and ``times(_:)`` end the retries early. `maximumRetries` limits them with every strategy. Each
+///   load counts its retries from 1.
+/// - A negative wait counts as zero.
 public struct HTTPRetryStrategy: Sendable, CustomStringConvertible {
-    /// A wait, and the share of it that is random, 0...1.
+    /// A wait, and the share of it that is random, from 0 to 1.
     typealias Wait = (duration: Duration, jitter: Double)
 
-    /// Nil ends the retries.
+    /// Returns the wait before a retry. Nil ends the retries.
     typealias Plan = @Sendable (Int, Retry.Outcome?) -> Wait?
 
-    /// Returns the request for the next attempts, unchanged if the work fails.
+    /// Does the work before a retry, and returns the request for the next attempts. If the work fails, this is the
+    /// original request.
     ///
     /// - Throws: `.cancelled` if the load was cancelled or reset.
     typealias Alternate =
@@ -27,27 +33,31 @@ public struct HTTPRetryStrategy: Sendable, CustomStringConvertible {
     /// The name of the strategy, for events and logs. It shows only the modifiers ``times(_:)`` and ``then(_:)``.
     public private(set) var description: String
     private var plan: Plan
-    /// Nil if it is unlimited.
+    /// How many waits the strategy has. Nil if the number is unlimited.
     private var count: Int?
-    /// Nil for ``Retry/Condition/standard``, or for what a validator decides.
+    /// The outcomes to retry after. Nil for ``Retry/Condition/standard``, or if a validator decides.
     private(set) var condition: Retry.Condition?
-    /// Whether the server's `Retry-After` and the request's strategy take precedence.
+    /// Whether the `Retry-After` of the server and the strategy of the request take precedence.
     private(set) var isFallback = false
     /// Whether requests with any method are retried if the server refused to process them.
     private(set) var retriesRefusals = false
-    /// Whether requests are retried when the server's rate limit resets.
+    /// Whether requests are retried when the rate limit of the server resets.
     private(set) var honorsRateLimits = false
-    /// Sends another request or runs a task before each retry.
+    /// Sends an alternate request or runs a task before each retry.
     private(set) var alternate: Alternate?
-    /// How many alternates one load sends. Nil if only its retries limit them.
+    /// How many alternate requests one load sends. Nil if only the number of retries limits them.
     var maximumAlternates: Int?
 
     private init(_ name: String, count: Int? = nil, plan: @escaping Plan) {
         (description, self.count, self.plan) = (name, count, plan)
     }
 
-    /// The wait, from zero to one year, or nil to stop retrying. Retries count from 1. Only ``custom(_:)`` uses the
-    /// previous attempt's result. Pass a random source from 0 to 1 for jitter. Without one, the wait is the longest.
+    /// Returns the wait before a retry, from zero to one year, or nil to stop retrying.
+    ///
+    /// - Parameters:
+    ///   - retry: the number of the retry, from 1.
+    ///   - result: the result of the previous attempt. Only ``custom(_:)`` uses it. Default: nil.
+    ///   - random: returns numbers from 0 to 1, for jitter. Default: always 1, which results in the longest wait.
     public func delay(
         before retry: Int, after result: Result<HTTPResponse, HTTPError>? = nil, random: () -> Double = { 1 }
     ) -> Duration? {
@@ -111,8 +121,10 @@ extension HTTPRetryStrategy {
         HTTPRetryStrategy("delayed by \(delay.shown)") { _, _ in (delay, 0) }
     }
 
-    /// Multiplies the wait by a factor for each further retry, up to the cap, with full jitter (``jitter(_:)``). A
-    /// factor below 1 or NaN counts as 1.
+    /// Waits for the base before the first retry, and then multiplies the wait by a factor for each further retry, up
+    /// to the cap. The waits have full jitter (see ``jitter(_:)``).
+    ///
+    /// A factor below 1 or NaN counts as 1.
     public static func exponential(
         base: Duration, factor: Double = 2, cap: Duration = .seconds(30)
     ) -> HTTPRetryStrategy {
@@ -128,7 +140,7 @@ extension HTTPRetryStrategy {
     /// Waits for 1, 1, 2, 3, 5 … seconds: ``fibonacci(unit:cap:)`` with its defaults.
     public static let fibonacci = fibonacci(unit: .seconds(1))
 
-    /// Waits for 1, 1, 2, 3, 5 … units up to the cap, with full jitter (``jitter(_:)``).
+    /// Waits for 1, 1, 2, 3, 5 … units up to the cap. The waits have full jitter (see ``jitter(_:)``).
     public static func fibonacci(unit: Duration, cap: Duration = .seconds(30)) -> HTTPRetryStrategy {
         HTTPRetryStrategy("fibonacci by \(unit)") { retry, _ in
             // Beyond 1,500, the numbers are infinite.
@@ -138,7 +150,7 @@ extension HTTPRetryStrategy {
         }
     }
 
-    /// Waits for these times in order, and ends the retries after the last one.
+    /// Waits for these times in order. The retries end after the last one.
     public static func delays(_ delays: [Duration]) -> HTTPRetryStrategy {
         HTTPRetryStrategy("\(delays.count) delays", count: delays.count) { retry, _ in
             retry <= delays.count ? (delays[retry - 1], 0) : nil
@@ -177,7 +189,7 @@ extension HTTPRetryStrategy {
         }
     }
 
-    /// Continues with another strategy's waits, counting its retries from 1.
+    /// Continues with the waits of a second strategy, which counts its retries from 1.
     ///
     /// ```swift
     /// HTTPRetryStrategy.immediate.times(1).then(.exponential(base: .seconds(1)))  // 0, 1, 2, 4 … s, before jitter
@@ -196,7 +208,8 @@ extension HTTPRetryStrategy {
 
     private static func clamped(_ wait: Duration) -> Duration { min(max(wait, .zero), .seconds(31_536_000)) }
 
-    /// Returns a multiple of a wait. A product of durations would overflow, so the comparison uses floating point.
+    /// Returns a multiple of a wait, at most the cap. A product of durations would overflow, so the comparison uses
+    /// floating point.
     private static func product(_ multiple: Double, _ unit: Duration, cap: Duration) -> Duration {
         let (unit, cap) = (clamped(unit), clamped(cap))
         guard unit > .zero else { return .zero }
@@ -252,7 +265,7 @@ extension HTTPRetryStrategy {
 }
 
 extension HTTPLoader {
-    /// Sends an alternate, which no retry link below retries, and returns the response with its body in memory.
+    /// Sends an alternate request, and returns the response with its body in memory. No retry link below retries it.
     fileprivate func load(
         _ request: HTTPRequest, for original: HTTPRequest, on timeline: Timeline
     ) async throws -> HTTPResponse {
@@ -277,12 +290,13 @@ extension HTTPLoader {
 }
 
 extension RequestTemplate {
-    /// The alternate, or nil if the result came from a server other than the client's own. Only that one may cause it.
+    /// Returns the alternate request. Nil if the result came from a server that the client doesn't belong to,
+    /// because only the client server may cause an alternate request.
     func request(onBehalfOf original: HTTPRequest, after result: Retry.Outcome) throws(HTTPError) -> HTTPRequest? {
         var request = try requestWithoutEnvironment()
         let hasEnvironment = request.options.contains(ServerEnvironment.self)
         original.context.defaults?.wrappedValue.apply(to: &request)
-        // A derived client's environment may belong to a server that must not receive the client's secrets.
+        // The environment of a derived client may belong to a server that must not receive the secrets of the client.
         if !hasEnvironment { request.options.remove(ServerEnvironment.self) }
         var home = result.request.homeOrigin
         if home == nil, original.client == nil, let environment = original.serverEnvironment {
@@ -316,20 +330,24 @@ enum RetryObserverOption: HTTPRequestOption {
 }
 
 extension RequestSettings {
-    /// Default: nil (the strategy of the client's ``Backoff``, if any, and otherwise only validators request retries).
+    /// The strategy for this request. Default: nil (the strategy in the client ``Backoff``, if there is one. Otherwise,
+    /// only validators request retries).
     public var retryStrategy: HTTPRetryStrategy? {
         get { self[option: RetryStrategyOption.self] }
         set { self[option: RetryStrategyOption.self] = newValue }
     }
 
-    /// The maximum number of retries, for the request's strategy and for validators together. With 2, there are at most
-    /// 3 attempts. Default: nil (the client's maximum). A negative number is `.invalidRequest`.
+    /// The maximum number of retries, for the strategy of the request and for validators together. With 2, there are at
+    /// most 3 attempts. Default: nil (the maximum of the client).
+    ///
+    /// With a negative number, the request fails with `.invalidRequest`.
     public var maximumRetries: Int? {
         get { self[option: MaximumRetriesOption.self] }
         set { self[option: MaximumRetriesOption.self] = newValue }
     }
 
-    /// Observes the retries of this request, in addition to the client's observer. Default: nil.
+    /// Is called before the wait of each retry of this request, in addition to the closures of the client. Default:
+    /// nil.
     public var onRetry: (@Sendable (Retry.Context) async -> Void)? {
         get { self[option: RetryObserverOption.self] }
         set { self[option: RetryObserverOption.self] = newValue }
@@ -344,9 +362,8 @@ extension RequestConfigurable {
     /// try await client.send(GetUser(login: "ada").retry(.exponential, maximumRetries: 3))
     /// ```
     ///
-    /// The server's `Retry-After` takes precedence over the strategy's wait. Mark a POST
-    /// ``RequestTemplate/idempotent(key:)`` if it may be sent twice. See ``Retry``. A negative maximum is
-    /// `.invalidRequest`.
+    /// The `Retry-After` of the server takes precedence over the wait of the strategy. If a POST may be sent twice,
+    /// mark it as ``RequestTemplate/idempotent(key:)``. A negative maximum results in `.invalidRequest`. See ``Retry``.
     public func retry(_ strategy: HTTPRetryStrategy, maximumRetries: Int = 3) -> Configured {
         configured {
             $0.retryStrategy = strategy
@@ -354,12 +371,12 @@ extension RequestConfigurable {
         }
     }
 
-    /// Sets ``RequestSettings/maximumRetries``. Nil uses the client's maximum.
+    /// Sets ``RequestSettings/maximumRetries``. Pass nil to use the maximum of the client.
     public func maximumRetries(_ count: Int?) -> Configured { configured { $0.maximumRetries = count } }
 }
 
 extension RequestTemplate {
-    /// Adds an observer. It is called before each retry's wait, after the observers added before it.
+    /// Adds a closure that is called before the wait of each retry, after the closures that were added before it.
     public func onRetry(_ observer: @escaping @Sendable (Retry.Context) async -> Void) -> Modified<Self> {
         configured { $0.onRetry = joined(options.onRetry, observer) }
     }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// Judge each attempt by your API's rules, such as an envelope around every response. Pass validators to a client, or
-/// to one endpoint with `validated(by:)`. They are called in order until one fails the load or requests a retry.
+/// Judges each attempt by the rules of your API, for example if each response contains an envelope with an error code.
 ///
 /// ```swift
 /// struct Envelope: Decodable { var code: Int }
@@ -13,20 +12,27 @@
 /// }
 /// ```
 ///
-/// To pass a value to the caller, set a typed option on a copy of the response (``HTTPResponse/subscript(option:)``)
-/// and return it with ``HTTPValidatorResult/nextValidatorWithResponse(_:)``.
+/// Pass validators to a client, or to one endpoint with `validated(by:)`. They are called in order until one fails the
+/// load or requests a retry.
 ///
-/// Don't store a load's state in a validator, because many loads call it at the same time. The request has its
-/// ``HTTPRequest/attemptNumber``. If a validator throws an error, it has the effect of
-/// ``HTTPValidatorResult/failChain(_:)``. A validator receives only the head of a streamed response: reading the body
-/// throws ``HTTPBodyError/withheld`` and consumes no bytes.
+/// - If a validator throws an error, the effect is the same as that of ``HTTPValidatorResult/failChain(_:)``.
+/// - Many loads call a validator at the same time, so don't store the state of a load in it. The request has an
+///   ``HTTPRequest/attemptNumber``.
+/// - To pass a value to the caller, set a typed option on a copy of the response (``HTTPResponse/subscript(option:)``),
+///   and return the copy with ``HTTPValidatorResult/nextValidatorWithResponse(_:)``.
+/// - A validator receives only the head of a streamed response: reading the body throws ``HTTPBodyError/withheld`` and
+///   consumes no bytes.
 public protocol HTTPValidator: Sendable {
-    /// Judges a response of any status, after all redirects, or an earlier validator's replacement. The request is what
-    /// the retry link received, with the attempt's number and the changes of alternate requests. Default: continues
-    /// with the next validator.
+    /// Judges the response of an attempt, after all redirects. Default: continues with the next validator.
+    ///
+    /// - Parameters:
+    ///   - response: the response, which may have any status. If an earlier validator has replaced it, this is the
+    ///     replacement.
+    ///   - request: the request that the retry link received, with the number of the attempt and the changes of
+    ///     alternate requests.
     func validate(response: HTTPResponse, forRequest request: HTTPRequest) async throws -> HTTPValidatorResult
 
-    /// Judges the error of an attempt without a response. Default: continues with the next validator.
+    /// Judges an attempt that failed without a response. Default: continues with the next validator.
     func validate(failure: HTTPError, forRequest request: HTTPRequest) async throws -> HTTPValidatorResult
 }
 
@@ -39,7 +45,7 @@ extension HTTPValidator {
         .nextValidator
     }
 
-    /// Withholds a body that is still arriving from the validator.
+    /// Calls the validator, and withholds a body that is still arriving.
     @inline(__always)
     func result(of result: Retry.Outcome, for request: HTTPRequest) async -> HTTPValidatorResult {
         do {
@@ -61,35 +67,38 @@ extension HTTPValidator {
     }
 }
 
-/// What follows a validator's judgment of an attempt.
+/// What happens after a validator has judged an attempt.
 public enum HTTPValidatorResult: Sendable {
-    /// Continues with the next validator. After the last one, the attempt's result is returned or thrown.
+    /// Continues with the next validator. After the last one, the result of the attempt is returned or thrown.
     case nextValidator
 
-    /// Continues with the next validator and with this response instead of the result, even if the attempt failed.
+    /// Continues with the next validator, and replaces the result with this response, even if the attempt failed.
     case nextValidatorWithResponse(HTTPResponse)
 
-    /// Fails the load. No other validator is called, and the request isn't retried. To prevent a retry by
-    /// ``DefaultValidator``, return it from an earlier validator. An ``HTTPError`` is thrown unchanged. A
-    /// `CancellationError` becomes a `.cancelled`, and any other error a `.validationFailed`, with it as the underlying
-    /// error.
+    /// Fails the load. No further validator is called, and the request isn't retried.
+    ///
+    /// To prevent a retry by ``DefaultValidator``, return it from an earlier validator. An ``HTTPError`` is thrown
+    /// unchanged. A `CancellationError` becomes `.cancelled`. Any other error becomes `.validationFailed`, with that
+    /// error as the underlying error.
     case failChain(any Error)
 
-    /// Retries the request, within the limits of ``Retry``. No other validator is called.
+    /// Retries the request, within the limits of ``Retry``. No further validator is called.
     ///
-    /// If a retry isn't possible, a failure is thrown unchanged. For a response, the error contains it, and its code
-    /// is:
+    /// If a retry isn't possible after a failure, the failure is thrown unchanged. After a response, an error is thrown
+    /// that contains the response. Its code is:
     ///
     /// - `.retriesExhausted` after at least one retry
     /// - otherwise `.unacceptableStatus`, or `.validationFailed` if the status counts as success
     case retry(HTTPRetryStrategy)
 
-    /// Fails the load with a code and a message that names the cause and the remedy, without secrets. The error
-    /// contains the judged request and response. A judged failure is its underlying error.
+    /// Fails the load with a code and a message. The message names the cause and the remedy, without secrets.
     ///
     /// ```swift
     /// response.headers["X-Version"] == "2" ? .nextValidator : .failChain(.invalidResponse, "version 2 is required")
     /// ```
+    ///
+    /// The error contains the judged request and response. If the attempt failed without a response, that failure is
+    /// the underlying error.
     public static func failChain(_ code: HTTPError.Code, _ message: String) -> HTTPValidatorResult {
         .failChain(ChainFailure(code: code, message: message))
     }
@@ -104,24 +113,29 @@ public enum HTTPValidatorResult: Sendable {
 /// validator.retriableStatuses[.notFound] = .delayed(.seconds(1))   // a resource that is about to appear
 /// ```
 ///
-/// In an error response, `X-Should-Retry` decides instead. The suggestion is a fallback
-/// (``HTTPRetryStrategy/asFallback()``): the server's `Retry-After`, the request's strategy and the client's strategy
-/// take precedence, and if no retry is possible, the next validator judges the result. The client, not this validator,
-/// checks the final response's status.
+/// The final decision is made elsewhere in these cases:
+///
+/// - If an error response has an `X-Should-Retry` header, this header decides instead of the lists.
+/// - The suggestion is a fallback (``HTTPRetryStrategy/asFallback()``). The `Retry-After` of the server, the strategy
+///   of the request and the strategy of the client take precedence. If no retry is possible, the next validator judges
+///   the result.
+/// - The client, not this validator, checks the status of the final response.
 public struct DefaultValidator: HTTPValidator {
-    /// The waits by status. Default: 429 after 3 seconds, and 408, 425, 500, 502, 503, 504 and 529 with exponential
-    /// back-off from one second.
+    /// The waits for each status. Default: 3 seconds for a 429, and exponential back-off from one second for 408, 425,
+    /// 500, 502, 503, 504 and 529.
     public var retriableStatuses: [HTTPStatus: HTTPRetryStrategy]
 
     /// The failures to retry after. Default: ``Retry/Condition/standardFailures``.
     public var retriableFailures: Set<HTTPError.Code>
 
-    /// The strategy after a failure in ``retriableFailures``, and after an `X-Should-Retry: true` with a status that
-    /// isn't in ``retriableStatuses``.
+    /// The strategy after a failure in ``retriableFailures``. It also applies after an `X-Should-Retry: true` with a
+    /// status that isn't in ``retriableStatuses``.
     public var failureStrategy: HTTPRetryStrategy
 
-    /// If false, a 2xx response with an empty body, or a download of zero bytes, fails with `.emptyResponse`. Exempt
-    /// are the statuses 204 and 205, responses to HEAD, and streams. Default: true.
+    /// Whether a 2xx response may have an empty body. Default: true.
+    ///
+    /// If false, such a response, or a download of zero bytes, fails with `.emptyResponse`. The statuses 204 and 205,
+    /// responses to HEAD, and streams are exempt.
     public var allowsEmptyResponses: Bool
 
     public init(
@@ -160,14 +174,17 @@ public struct DefaultValidator: HTTPValidator {
 /// ContentTypeValidator(["application/json", "application/*+json"])
 /// ```
 ///
-/// Only responses with an accepted status and a body are checked. For a download, the saved file is the body. The
-/// failure is `.validationFailed`, and its message names the received and the expected types.
+/// Only responses with an accepted status and a body are checked. For a download, the saved file is the body. A refused
+/// response fails with `.validationFailed`, and the message names the received and the expected types.
 public struct ContentTypeValidator: HTTPValidator {
     private let types: [String]
     private let allowsMissing: Bool
 
-    /// Write the types without parameters: `application/json`, `text/*`, `application/*+json`, `*/*`. With
-    /// `allowsMissing`, a response may omit its type.
+    /// Creates a validator.
+    ///
+    /// - Parameters:
+    ///   - types: the accepted types, without parameters: `application/json`, `text/*`, `application/*+json`, `*/*`.
+    ///   - allowsMissing: whether a response without a type is accepted. Default: false.
     public init(_ types: [String], allowsMissing: Bool = false) {
         self.types = types.map { ASCII.lowercased(ASCII.trimmed($0)) }
         self.allowsMissing = allowsMissing
@@ -184,7 +201,8 @@ public struct ContentTypeValidator: HTTPValidator {
         return .failChain(.validationFailed, message + types.joined(separator: " or "))
     }
 
-    /// A star matches a whole type, a whole subtype, or the part before a subtype's suffix.
+    /// Whether a type matches a pattern. A star matches a whole type, a whole subtype, or the part of a subtype before
+    /// the suffix.
     private static func pattern(_ pattern: String, matches type: String) -> Bool {
         guard let wanted = pattern.cut(at: "/"), let given = type.cut(at: "/") else { return false }
         guard wanted.head == "*" || wanted.head == given.head else { return false }
@@ -194,8 +212,8 @@ public struct ContentTypeValidator: HTTPValidator {
     }
 }
 
-/// Validates with closures, or sends a different request first. Without a `failure` closure, the next validator judges
-/// failures.
+/// Validates with closures, or sends a different request first. If you pass no `failure` closure, the next validator
+/// judges failures.
 ///
 /// ```swift
 /// ClosureValidator { response, _ in response.headers["X-Partial"] == nil ? .nextValidator : .retry(.immediate) }
@@ -227,10 +245,7 @@ public struct ClosureValidator: HTTPValidator {
 
 extension ClosureValidator {
     /// Creates a validator that sends a template after certain responses, by default a 401 or 403, and then retries the
-    /// original.
-    ///
-    /// Each request sends its own alternate. For a token that many requests share, use a ``CredentialProvider``
-    /// (``HTTPAuthentication/bearer(allowedOrigins:limit:per:clock:asking:)``).
+    /// original request.
     ///
     /// ```swift
     /// let refreshing = ClosureValidator(sending: RefreshToken()) { original, token in
@@ -238,29 +253,35 @@ extension ClosureValidator {
     /// }
     /// ```
     ///
-    /// Put it before ``DefaultValidator``. The retry counts toward the maximum, so `maximumRetries` must be at least 1.
+    /// Each request sends its own alternate request. For a token that many requests share, use a ``CredentialProvider``
+    /// (``HTTPAuthentication/bearer(allowedOrigins:limit:per:clock:asking:)``).
+    ///
+    /// Put the validator before ``DefaultValidator``.
+    ///
+    /// **When the original is retried.** The retry counts toward the maximum, so `maximumRetries` must be at least 1.
     /// After a 401 or 403, the original is retried regardless of its method, because the server didn't process it.
-    /// After another result, or if a redirect changed the method, the usual conditions apply. A request with a one-shot
-    /// body isn't retried.
+    /// After any other result, or if a redirect changed the method, the usual conditions apply. A request with a
+    /// one-shot body isn't retried.
     ///
-    /// The original's client sends the template with its own settings, and decodes the response with its own decoder.
-    /// The template's request passes through the links below the retry. It isn't validated or retried, and doesn't
-    /// count as an attempt. It must meet its own deadline and the original's.
+    /// **How the template is sent.** The client of the original sends it with the settings and the decoder of the
+    /// client. It passes through the links below the retry. It isn't validated or retried, and doesn't count as an
+    /// attempt. It must meet its own deadline and the deadline of the original.
     ///
-    /// Only a response of the client's own server (``HTTPRequest/homeOrigin``) causes the template. After any other,
-    /// the next validator judges. So a request in a different environment neither causes the template nor receives its
-    /// token. The template is sent in its own environment or else the client's. Without a client, the original's
-    /// environment counts as home, and without any, the template's server does.
+    /// **Where the template is sent.** Only a response from the server of the client (``HTTPRequest/homeOrigin``)
+    /// causes the template. After a response from a different server, the next validator judges. So a request in a
+    /// different environment neither causes the template nor receives its token. The template is sent in its own
+    /// environment or else the environment of the client. Without a client, the environment of the original counts as
+    /// home. Without any environment, the server of the template does.
     ///
     /// - Parameters:
-    ///   - template: if it cannot be built, the next validator judges.
-    ///   - statuses: the statuses that require the template.
+    ///   - template: the template to send. If it cannot be built, the next validator judges.
+    ///   - statuses: the statuses that require the template. Default: 401 and 403.
     ///   - maximum: how many alternate requests one load sends, for all such validators together. After the last one,
-    ///     the load fails with `.retriesExhausted` and the response. A negative number counts as zero.
-    ///   - delay: the wait before retrying the original. A negative wait counts as zero.
+    ///     the load fails with `.retriesExhausted` and the response. A negative number counts as zero. Default: 1.
+    ///   - delay: the wait before retrying the original. A negative wait counts as zero. Default: zero.
     ///   - onValue: receives the decoded response, and may change the original for its next attempts.
     ///   - onError: receives an error of the template or of `onValue`, such as a status that isn't accepted. The caller
-    ///     doesn't get it. The original is then retried unchanged.
+    ///     doesn't receive it, and the original is retried unchanged. Default: ignores the error.
     public init<Template: RequestTemplate>(
         sending template: Template, after statuses: Set<HTTPStatus> = [.unauthorized, .forbidden], maximum: Int = 1,
         delay: Duration = .zero,
@@ -272,12 +293,17 @@ extension ClosureValidator {
             onResponse: { try await onValue(&$0, try await template.value(of: $1)) }, onError: onError)
     }
 
-    /// Creates a validator that sends a plain request, with the other parameters of
-    /// ``init(sending:after:maximum:delay:onValue:onError:)``. <doc:Retrying> has an example.
+    /// Creates a validator that sends a plain request after certain responses, and then retries the original request.
+    /// <doc:Retrying> has an example.
     ///
-    /// With `includesFailures`, it is also sent after a failure without a response. If `request` returns nil or throws,
-    /// the next validator judges. `onResponse` receives a response of any status. What it adds is sent with the
-    /// original, regardless of its origin: for origins that must not receive it, return nil from `request`.
+    /// For the rules and the other parameters, see ``init(sending:after:maximum:delay:onValue:onError:)``.
+    ///
+    /// - Parameters:
+    ///   - request: returns the request to send. If it returns nil or throws, the next validator judges.
+    ///   - includesFailures: whether to send the request after a failure without a response, too. Default: false.
+    ///   - onResponse: receives the response, which may have any status, and may change the original. What it adds is
+    ///     sent with the original, regardless of the origin. For origins that must not receive it, return nil from
+    ///     `request`.
     public init(
         sending request:
             @escaping @Sendable (
@@ -313,13 +339,13 @@ enum ValidatorsOption: HTTPRequestOption { static let defaultOptionValue: [any H
 enum ResponseTransformersOption: HTTPRequestOption { static let defaultOptionValue: [ModifyResponse] = [] }
 
 extension RequestSettings {
-    /// Validators for this request. They run before the client's. Default: none.
+    /// Validators for this request. They run before the validators of the client. Default: none.
     public var validators: [any HTTPValidator] {
         get { self[option: ValidatorsOption.self] }
         set { self[option: ValidatorsOption.self] = newValue }
     }
 
-    /// Response transformers for this request. They run after the client's. Default: none.
+    /// Response transformers for this request. They run after the transformers of the client. Default: none.
     public var responseTransformers: [ModifyResponse] {
         get { self[option: ResponseTransformersOption.self] }
         set { self[option: ResponseTransformersOption.self] = newValue }
@@ -327,12 +353,13 @@ extension RequestSettings {
 }
 
 extension RequestTemplate {
-    /// Adds validators to this endpoint. They run in the order written, before the client's.
+    /// Adds validators to this endpoint. They run in the order written, before the validators of the client.
     public func validated(by validators: any HTTPValidator...) -> Modified<Self> {
         configured { $0.validators = options.validators + validators }
     }
 
-    /// Adds transformers. They run in the order written, after the client's and before validators.
+    /// Adds transformers to this endpoint. They run in the order written, after the transformers of the client and
+    /// before all validators.
     public func transformed(by transformers: ModifyResponse...) -> Modified<Self> {
         configured { $0.responseTransformers = options.responseTransformers + transformers }
     }

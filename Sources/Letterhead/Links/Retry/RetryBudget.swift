@@ -2,18 +2,18 @@
 import Synchronization
 
 extension Retry {
-    /// Limit the retries to each origin (scheme, host and port), so that clients do not overload a server that already
+    /// Limits the retries to each origin (scheme, host and port), so that clients don't overload a server that already
     /// fails.
     ///
-    /// First attempts are always sent. A retry over the budget is dropped, not postponed. A retry counts if the attempt
-    /// before it failed or received a 5xx, 408, 425 or 429, so the budget doesn't limit a validator that polls until a
-    /// 202 becomes a 200.
+    /// First attempts are always sent. A retry over the budget isn't sent, also not later. A retry takes tokens only if
+    /// the attempt before it failed or received a 5xx, 408, 425 or 429. So the budget doesn't limit a validator that
+    /// polls until a 202 becomes a 200.
     public struct Budget: Sendable, Hashable {
         /// The initial and maximum number of tokens.
         private var capacity = Double.infinity
         private var cost = 0.0
         private var timeoutCost = 0.0
-        /// What a success adds to a ratio. Nil for a quota.
+        /// What each success adds to a ratio. Nil for a quota.
         private var perSuccess: Double?
 
         /// A quota of 500 tokens: a retry costs 5, or 10 after a timeout.
@@ -22,18 +22,30 @@ extension Retry {
         /// No limit, so retries are never refused for lack of budget.
         public static let unlimited = Retry.Budget()
 
-        /// Retries consume tokens: `cost`, or `timeoutCost` after a timeout. A retry that succeeds returns what it
-        /// consumed, and any other success adds one token. `capacity` is the initial and maximum number, so an origin
-        /// that fails permanently receives `capacity / cost` retries. Negative numbers count as zero.
+        /// Retries consume tokens, and successes return them.
+        ///
+        /// A retry consumes `cost`, or `timeoutCost` after a timeout. If it succeeds, it returns what it consumed, and
+        /// any other success adds one token. An origin that fails permanently receives `capacity / cost` retries.
+        ///
+        /// - Parameters:
+        ///   - capacity: the initial and maximum number of tokens. A negative number counts as zero. Default: 500.
+        ///   - cost: what a retry consumes. A negative number counts as zero. Default: 5.
+        ///   - timeoutCost: what a retry after a timeout consumes. A negative number counts as zero. Default: 10.
         public static func quota(capacity: Int = 500, cost: Int = 5, timeoutCost: Int = 10) -> Retry.Budget {
             Retry.Budget(
                 capacity: Double(max(capacity, 0)), cost: Double(max(cost, 0)), timeoutCost: Double(max(timeoutCost, 0))
             )
         }
 
+        /// Allows retries while most requests succeed.
+        ///
         /// Each failure consumes one token, even if no retry follows, and each success adds `perSuccess`. Retries are
-        /// allowed while more than half of `capacity`, the initial and maximum number, is left, so they stop when there
-        /// are more than `perSuccess` failures for each success. Negative numbers and NaN count as zero.
+        /// allowed while more than half of `capacity` is left. So they stop when there are more than `perSuccess`
+        /// failures for each success.
+        ///
+        /// - Parameters:
+        ///   - capacity: the initial and maximum number of tokens. A negative number counts as zero.
+        ///   - perSuccess: what each success adds. A negative number and NaN count as zero.
         public static func ratio(capacity: Int, perSuccess: Double) -> Retry.Budget {
             Retry.Budget(
                 capacity: Double(max(capacity, 0)), cost: 1, timeoutCost: 1, perSuccess: max(0, perSuccess))
@@ -42,9 +54,10 @@ extension Retry {
 }
 
 extension Retry.Budget {
-    /// The tokens of all origins with recent failures, for all loads of a link. An origin with full tokens is removed.
+    /// The tokens of all origins with recent failures, for all loads of a link. An origin with full tokens has no
+    /// entry.
     final class Accounts: Sendable {
-        /// Beyond this number, the origin with the most tokens is removed.
+        /// The maximum number of entries. If there would be more, the origin with the most tokens is removed.
         private static let mostOrigins = 1_000
 
         private let budget: Retry.Budget
@@ -54,14 +67,15 @@ extension Retry.Budget {
 
         var count: Int { tokens.withLock { $0.count } }
 
-        /// Nil if the budget has no limit.
+        /// The tokens left for an origin. Nil if the budget has no limit.
         func tokensLeft(for origin: HTTPOrigin?) -> Double? {
             budget == .unlimited ? nil : tokens.withLock { $0[origin] } ?? budget.capacity
         }
 
-        /// Takes a retry's cost after a failure that deserves one. Returns nil if too few tokens are left.
+        /// Takes the cost of a retry after a failure that deserves one. Returns nil if too few tokens are left.
         ///
-        /// Here and below, the request is the load's. If its client has been reset, the tokens do not change.
+        /// Here and below, the request is the request of the load. If its client has been reset, the tokens do not
+        /// change.
         func takeRetry(for request: HTTPRequest, to origin: HTTPOrigin?, afterTimeout isTimeout: Bool) -> Double? {
             if budget == .unlimited { return 0 }
             let cost = isTimeout ? budget.timeoutCost : budget.cost
@@ -80,7 +94,8 @@ extension Retry.Budget {
             if budget.perSuccess != nil { change(origin, for: request) { $0 = max(0, $0 - 1) } }
         }
 
-        /// Counts a load that succeeded. `cost` is what its last retry took, or nil if no retry took tokens.
+        /// Counts a load that succeeded. `cost` is what the last retry of the load took, or nil if no retry took
+        /// tokens.
         func succeed(for request: HTTPRequest, to origin: @autoclosure () -> HTTPOrigin?, cost: Double?) {
             guard budget != .unlimited, !tokens.withLock({ $0.isEmpty }) else { return }
             change(origin(), for: request) { $0 += budget.perSuccess ?? cost ?? 1 }
