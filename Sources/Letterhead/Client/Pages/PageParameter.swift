@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 
-/// A request's query and parameters. A page's position is written into them.
+/// The query and the parameters of a request. The position of a page is written into them.
 struct ParameterDraft: Sendable {
     var query: QueryParameters
     /// Sent as the JSON body if the method is neither GET nor HEAD.
@@ -48,7 +48,7 @@ struct ParameterDraft: Sendable {
         }
     }
 
-    /// Whether a parameter is set. If a JSON parameter's path has several names, a null anywhere along it counts as
+    /// Whether a parameter is set. If a JSON parameter has a path of several names, a null anywhere along it counts as
     /// absent, because some APIs require an explicit null for the first page.
     func contains(_ parameter: PageParameter) -> Bool {
         guard let name = parameter.path.first else { return false }
@@ -67,8 +67,8 @@ struct ParameterDraft: Sendable {
     mutating func refuse(_ rule: String) { parameters.conflict = rule }
 }
 
-/// A template that provides its query and parameters together. Reading them separately would read nested ones twice for
-/// each level.
+/// A template that provides its query and parameters together. If nested templates read them separately, each level
+/// would read the levels below twice.
 protocol DraftedTemplate {
     var draft: ParameterDraft { get }
 }
@@ -82,7 +82,7 @@ extension Modified: DraftedTemplate {
 }
 
 extension JSONValue {
-    /// Creates a parameter's JSON. Nil if it cannot be encoded.
+    /// Creates the JSON of a parameter. Nil if it cannot be encoded.
     fileprivate init?(encoding value: any ParameterValue) {
         if let json = value as? JSONValue {
             self = json
@@ -117,7 +117,7 @@ extension JSONValue {
     }
 }
 
-/// The parameter that contains a page's position. A string literal creates an ``automatic(_:)`` parameter.
+/// The parameter that contains the position of a page. A string literal creates an ``automatic(_:)`` parameter.
 public struct PageParameter: Sendable, Hashable {
     private enum Place {
         case automatic
@@ -139,14 +139,14 @@ public struct PageParameter: Sendable, Hashable {
 
     /// A JSON parameter, at a path of names: `.json("variables", "after")`.
     ///
-    /// Missing objects along the path are created. The request is `.invalidRequest` in these cases:
+    /// Missing objects along the path are created. The request fails with `.invalidRequest` in these cases:
     ///
     /// - A value along the path is neither an object nor null.
     /// - The path has several names, and the method is GET or HEAD, which sends its parameters as the query.
     /// - The template has a body, and the method isn't GET or HEAD.
     public static func json(_ path: String...) -> PageParameter { PageParameter(path: path, place: .json) }
 
-    /// Whether it is a JSON parameter.
+    /// Whether it is a JSON parameter in a request with this method and body.
     func isJSON(in draft: ParameterDraft) -> Bool { place == .json || place == .automatic && draft.hasJSON }
 }
 

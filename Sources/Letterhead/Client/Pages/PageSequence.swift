@@ -1,43 +1,50 @@
 // SPDX-License-Identifier: MIT
 extension HTTPClient {
-    /// Returns an asynchronous sequence of pages, from a template's page or a checkpoint on. Use it if you need each
-    /// page's response or number. For the items alone, use ``items(of:from:settings:)``.
+    /// Returns an asynchronous sequence of pages, starting at the page of the template or at a checkpoint.
     ///
     /// ```swift
     /// for try await page in client.pages(of: ListFollowers(login: "ada").paginated()) { print(page.value.count) }
     /// ```
     ///
+    /// Use it if you need the response or the number of each page. For the items alone, use
+    /// ``items(of:from:settings:)``.
+    ///
     /// The iteration requests each page when it needs it. If a page cannot be loaded, the error is thrown after the
-    /// pages before it, and the iterator's next call requests the page again. If a page leads to no valid next page
-    /// although it isn't the last, the page itself is returned, and all further calls throw one of these errors:
+    /// pages before it, and the next call of the iterator requests the page again. If a page leads to no valid next
+    /// page although it isn't the last, the page itself is returned, and all further calls throw one of these errors:
     ///
     /// - `.paginationLoop`: the next page was already visited, or there are too many pages or too many empty pages.
-    /// - `.invalidResponse`: the link to the next page is invalid or leads to another origin.
-    /// - `.invalidRequest`: the page's items cannot be counted, so the last page cannot be detected.
+    /// - `.invalidResponse`: the link to the next page is invalid or leads to a different origin.
+    /// - `.invalidRequest`: the items of the page cannot be counted, so the last page cannot be detected.
     ///
     /// After ``reset()``, iterations that have begun end with `.cancelled`, and deliver no further items from a page
     /// that has arrived.
+    ///
+    /// - Parameters:
+    ///   - template: a template with a pagination.
+    ///   - checkpoint: where to start. Default: nil (at the page of the template).
+    ///   - settings: limits and delays. Default: no delay and no deadline.
     public func pages<Template: PaginatedTemplate>(
         of template: Template, from checkpoint: PageCheckpoint? = nil, settings: PageSettings = PageSettings()
     ) -> PageSequence<Template, Page<Template.Response>> {
         PageSequence(reader: PageReader(self, template, from: checkpoint, settings), maximum: .max) { [$0] }
     }
 
-    /// Returns an asynchronous sequence of all pages' items. Each page's value must be a collection.
+    /// Returns an asynchronous sequence of the items on all pages. The value of each page must be a collection.
     ///
     /// ```swift
     /// for try await user in client.items(of: ListFollowers(login: "ada").paginated()) { print(user.login) }
     /// ```
     ///
-    /// Pages are requested on demand. Throws the same errors as ``pages(of:from:settings:)``.
+    /// Pages are requested on demand. Iterating throws the same errors as in ``pages(of:from:settings:)``.
     public func items<Template: PaginatedTemplate>(
         of template: Template, from checkpoint: PageCheckpoint? = nil, settings: PageSettings = PageSettings()
     ) -> PageSequence<Template, Template.Response.Element> where Template.Response: Collection {
         items(of: template, at: \.self, from: checkpoint, settings: settings)
     }
 
-    /// Returns an asynchronous sequence of all pages' items. A key path locates the items in each page's value:
-    /// `items(of: template, at: \.items)`.
+    /// Returns an asynchronous sequence of the items on all pages. A key path locates the items in the value of each
+    /// page: `items(of: template, at: \.items)`.
     public func items<Template: PaginatedTemplate, Items: Collection & SendableMetatype>(
         of template: Template, at items: any KeyPath<Template.Response, Items> & Sendable,
         from checkpoint: PageCheckpoint? = nil, settings: PageSettings = PageSettings()
@@ -49,9 +56,10 @@ extension HTTPClient {
     }
 }
 
-/// An asynchronous sequence of a paginated template's pages, or of their items. Create it with
-/// ``HTTPClient/pages(of:from:settings:)`` or ``HTTPClient/items(of:from:settings:)``. The iteration requests each page
-/// when it needs it.
+/// An asynchronous sequence of the pages of a template, or of their items. The iteration requests each page when it
+/// needs it.
+///
+/// Create it with ``HTTPClient/pages(of:from:settings:)`` or ``HTTPClient/items(of:from:settings:)``.
 public struct PageSequence<Template: PaginatedTemplate, Element>: AsyncSequence, Sendable {
     let reader: PageReader<Template>
     let maximum: Int
@@ -76,7 +84,7 @@ public struct PageSequence<Template: PaginatedTemplate, Element>: AsyncSequence,
         ///   `CancellationError` if the calling task was cancelled.
         public mutating func next() async throws -> Element? {
             while left != 0 {
-                // A page's items belong to the previous user if the page arrived before a reset.
+                // If the page arrived before a reset, its items belong to the previous user.
                 if !current.isEmpty { try pages.refuseIfStale() }
                 if let element = current.popFirst() {
                     left -= 1
@@ -95,28 +103,32 @@ public struct PageSequence<Template: PaginatedTemplate, Element>: AsyncSequence,
 
 extension PageSequence.Iterator: Sendable where Element: Sendable {}
 
-/// Limits and delays for an iteration over pages. The clock of the client's retries measures the delay and the deadline.
+/// Limits and delays for an iteration over pages. The clock in the client ``Backoff`` measures the delay and the
+/// deadline.
 public struct PageSettings: Sendable {
-    /// Ends the sequence after this many pages without an error. Default: nil (no limit other than ``pageLimit``).
+    /// Ends the sequence after this many pages, without an error. Default: nil (no limit other than ``pageLimit``).
     public var maximumPages: Int?
-    /// Ends a sequence of items after this many items without an error. No further pages are requested, except for a
-    /// page that ``prefetches`` has requested already. Default: nil (no limit).
+    /// Ends a sequence of items after this many items, without an error. Default: nil (no limit).
+    ///
+    /// No further pages are requested, except for a page that ``prefetches`` has requested already.
     public var maximumItems: Int?
-    /// The delay before each page's request except the first. Set it for an API with a rate limit. Default: zero.
+    /// The delay before the request for each page except the first. Set it for an API with a rate limit. Default: zero.
     public var delay: Duration
-    /// The whole iteration's time limit, from the iterator's first call on, including the time between calls. A page
-    /// that doesn't arrive in time is `.timedOut`. Default: nil (no limit).
+    /// The time limit for the whole iteration, including the time between calls. It begins with the first call of the
+    /// iterator. If a page doesn't arrive in time, the call throws `.timedOut`. Default: nil (no limit).
     public var deadline: Duration?
     /// Whether to request the next page while you process the current one. If the iteration ends early, one request may
     /// have been unnecessary. Default: false.
     public var prefetches: Bool
-    /// The maximum number of consecutive empty pages. More are `.paginationLoop`. Default: 100.
+    /// The maximum number of consecutive empty pages. After one more, the iteration fails with `.paginationLoop`.
+    /// Default: 100.
     public var maximumEmptyPages: Int
-    /// Fails the iteration with `.paginationLoop` if another page follows this many pages. Default: 100,000.
+    /// The maximum number of pages. If a further page follows, the iteration fails with `.paginationLoop`. Default:
+    /// 100,000.
     public var pageLimit: Int
 
-    /// Creates the settings. If a number or the delay is negative, or if the deadline is zero or less, an iterator's
-    /// first call throws `.invalidRequest`, and nothing is sent.
+    /// Creates the settings. If a number or the delay is negative, or if the deadline is zero or less, the first call
+    /// of an iterator throws `.invalidRequest`, and nothing is sent.
     public init(
         maximumPages: Int? = nil, maximumItems: Int? = nil, delay: Duration = .zero, deadline: Duration? = nil,
         prefetches: Bool = false, maximumEmptyPages: Int = 100, pageLimit: Int = 100_000

@@ -2,8 +2,13 @@
 import Synchronization
 
 extension HTTPClient {
-    /// Returns a pager, which loads one page for each call of ``Pager/next()``, from the checkpoint on if there is one.
-    /// Use it, for example, for a list that loads more when the user scrolls.
+    /// Returns a pager, which loads one page for each call of ``Pager/next()``. Use it for a list that loads more when
+    /// the user scrolls.
+    ///
+    /// - Parameters:
+    ///   - template: a template with a pagination.
+    ///   - checkpoint: where to start. Default: nil (at the page of the template).
+    ///   - settings: limits and delays. Default: no delay and no deadline.
     public func pager<Template: PaginatedTemplate>(
         of template: Template, from checkpoint: PageCheckpoint? = nil, settings: PageSettings = PageSettings()
     ) -> Pager<Template> {
@@ -13,18 +18,20 @@ extension HTTPClient {
     }
 }
 
-/// Loads pages one at a time, on demand. All tasks that show a list can share it. Create it with
-/// ``HTTPClient/pager(of:from:settings:)``.
+/// Loads pages one at a time, on demand. All tasks that show a list can share it.
 ///
 /// ```swift
 /// let pager = client.pager(of: ListFollowers(login: "ada").paginated())
 /// while let page = try await pager.next() { show(page.value) }
 /// ```
 ///
-/// Each call of ``next()`` returns a different page. Concurrent calls wait in a queue and receive successive pages in
-/// order. After an error, the next call requests the same page again, or throws the same error if that page cannot be
-/// determined. If a call is cancelled, the next call in the queue receives its page. If no call is left in the queue,
-/// the load is cancelled.
+/// Create it with ``HTTPClient/pager(of:from:settings:)``. Each call of ``next()`` returns a different page.
+///
+/// - Concurrent calls wait in a queue and receive successive pages in order.
+/// - After an error, the next call requests the same page again, or throws the same error if that page cannot be
+///   determined.
+/// - If a call is cancelled, the next call in the queue receives its page. If no call is left in the queue, the page is
+///   no longer loaded.
 ///
 /// After ``HTTPClient/reset()``, the pager starts again at the first page and ignores its checkpoint, because a cursor
 /// may be valid only for the previous user.

@@ -7,15 +7,15 @@ extension RequestTemplate {
     /// only that page.
     ///
     /// - Parameters:
-    ///   - page: the page's number. Default: 1.
-    ///   - key: the parameter's name. Default: `page`.
+    ///   - page: the number of the page. Default: 1.
+    ///   - key: the parameter name. Default: `page`.
     ///   - size: the number of items on a full page. A page with fewer items is the last one. The size isn't sent: set
     ///     its parameter in the template. Default: nil (the sequence ends at the first empty page).
     public func paginated(page: Int = 1, key: String = "page", size: Int? = nil) -> Paginated<Self> {
         paginated(by: .page(start: page, parameter: .automatic(key), size: size))
     }
 
-    /// Returns a template for a pagination's first page: `.paginated(by: .linkHeader)`.
+    /// Returns a template for the first page of a pagination: `.paginated(by: .linkHeader)`.
     public func paginated(by pagination: Pagination<Response>) -> Paginated<Self> {
         Paginated(base: self, pagination: pagination, page: pagination.firstPage, position: pagination.start)
     }
@@ -28,28 +28,29 @@ public struct Paginated<Base: RequestTemplate>: RequestDecorator {
     public let page: Int
     public let position: PagePosition
 
-    /// The base's path. If the position is a URL, that URL's path, with the base's route.
+    /// The path of the base. If the position is a URL, the path of that URL, with the route of the base.
     public var path: RequestPath {
         guard let link else { return base.path }
         let path = base.path
         return RequestPath(escaped: link.path.isEmpty ? "/" : link.path, route: path.route, secrets: path.secrets)
     }
 
-    /// The base's query, with the position if it is a query parameter. If the position is a URL, that URL's query.
+    /// The query of the base, with the position if it is a query parameter. If the position is a URL, the query of that
+    /// URL.
     public var query: QueryParameters { draft.query }
 
-    /// The base's parameters, with the position if it is a JSON parameter. Empty if the position is a URL and the
+    /// The parameters of the base, with the position if it is a JSON parameter. Empty if the position is a URL and the
     /// method is GET or HEAD, because the URL contains the whole query.
     public var parameters: RequestParameters { draft.parameters }
 
-    /// The base's options. If the position is a URL, the request can be sent only to that URL's origin.
+    /// The options of the base. If the position is a URL, the request can be sent only to the origin of that URL.
     public var options: HTTPRequestOptions {
         var options = base.options
         if let origin = link.flatMap({ HTTPOrigin($0) }) { options[option: RequiredOriginOption.self] = origin }
         return options
     }
 
-    /// The page's URL, percent-encoded, because a checkpoint can contain any string.
+    /// The page URL, percent-encoded, because a checkpoint can contain any string.
     private var link: URLParts? {
         guard case .url(let text) = position else { return nil }
         return URLParts(text).escaped(path: .pathLiteral, query: .queryLiteral)
@@ -74,15 +75,17 @@ extension Paginated: PaginatedTemplate {
     /// ``PagePosition/unknown``.
     public func requestForNextPage() -> Self { moved(to: pagination.blindly(position) ?? .unknown, page: following) }
 
-    /// Returns the pagination's continuation after a page.
+    /// Returns the continuation of the pagination after a page.
     public func requestForNextPage(after arrival: Page<Base.Response>) async throws -> PageContinuation<Self> {
         if pagination.isPinned(ParameterDraft(of: base)) { return .last }
         return try pagination.next(position, arrival).map { moved(to: $0, page: following) }
     }
 
-    /// Returns this template for the page at a checkpoint. If the checkpoint's position belongs to another kind of
-    /// pagination, the returned template's position is ``PagePosition/unknown``. If the position is a URL with another
-    /// origin than the request, sending fails with `.invalidRequest`.
+    /// Returns this template for the page at a checkpoint.
+    ///
+    /// If the position in the checkpoint belongs to a different kind of pagination, the position of the returned
+    /// template is ``PagePosition/unknown``. If the position is a URL with a different origin than the request, sending
+    /// fails with `.invalidRequest`.
     public func resumed(from checkpoint: PageCheckpoint) -> Self {
         moved(to: pagination.isOwn(checkpoint.position) ? checkpoint.position : .unknown, page: checkpoint.page)
     }
@@ -96,9 +99,9 @@ extension Paginated: PaginatedTemplate {
 }
 
 extension URLParts {
-    /// The rule that a page's URL violates. Nil if the page can be requested.
+    /// The rule that a page URL violates. Nil if the page can be requested.
     ///
-    /// A reference without a scheme and a host is allowed, because it doesn't restrict the request's origin.
+    /// A reference without a scheme and a host is allowed, because it doesn't restrict the origin of the request.
     fileprivate var brokenPageRule: String? {
         if scheme == nil, authority == nil { return nil }
         if userInfo != nil { return "the URL of the page contains a user or password (use HTTPAuthentication)" }
@@ -106,8 +109,8 @@ extension URLParts {
     }
 }
 
-/// A page's URL, for comparison. Two URLs are equal if they have the same origin, the same path, and the same query
-/// items, in any order.
+/// The URL of a page, for comparison. Two URLs are equal if they have the same origin, the same path, and the same
+/// query items, in any order.
 ///
 /// The comparison normalizes the URLs (RFC 3986, 6.2.2): the spelling of escapes and dot segments in the path make no
 /// difference. A `+` in the query is a space. Empty items, an `=` without a value, the fragment, and the username and

@@ -2,7 +2,7 @@
 import LetterheadFoundation
 
 extension JSONValue {
-    /// Creates a cursor's JSON. A cursor is a value in a page that identifies the next page.
+    /// Creates the JSON of a cursor: a value in a page that identifies the next page.
     ///
     /// Returns nil after the last page: for nil, null, an empty string and an empty list.
     ///
@@ -31,7 +31,7 @@ extension Pagination {
     /// the sequence continues.
     ///
     /// - Parameters:
-    ///   - cursor: the cursor's key path in the decoded page. The cursor is a string, a number, a URL, any other value
+    ///   - cursor: where the decoded page contains the cursor. The cursor is a string, a number, a URL, any other value
     ///     that can be encoded as JSON, or an optional of these.
     ///   - parameter: the parameter for the cursor in the next request. In a query, the cursor is percent-encoded once.
     ///   - hasMore: returns false for the last page, even if it contains a cursor. Default: always true.
@@ -56,9 +56,10 @@ extension Pagination {
             next: { _, page in try find(page).map { .next(.cursor($0)) } ?? .last })
     }
 
-    /// Uses a value in each page's last item as the cursor: `.lastItem(of: \.data, \.id, parameter: "starting_after")`.
+    /// Uses a value in the last item of each page as the cursor:
+    /// `.lastItem(of: \.data, \.id, parameter: "starting_after")`.
     ///
-    /// The sequence ends at a page without items, at a page with a last item without the value, and when `hasMore`
+    /// The sequence ends at a page without items, at a page with a last item that lacks the value, and when `hasMore`
     /// returns false.
     public static func lastItem<Items: BidirectionalCollection & SendableMetatype, Key: Encodable & SendableMetatype>(
         of items: any KeyPath<Value, Items> & Sendable, _ key: any KeyPath<Items.Element, Key> & Sendable,
@@ -84,12 +85,12 @@ extension Pagination {
     /// .lastItem(of: \.hits, \.sort, parameter: "search_after").carrying(\.pit, parameter: .json("pit", "id"))
     /// ```
     ///
-    /// If a page doesn't contain the value, the previous page's value is sent. The modifier affects only paginations
-    /// with cursors, including ``lastItem(of:_:parameter:hasMore:)`` and ``header(_:parameter:)``. It has no effect on
-    /// page numbers, offsets and links.
+    /// If a page doesn't contain the value, the value from the page before is sent. The modifier affects only
+    /// paginations with cursors, including ``lastItem(of:_:parameter:hasMore:)`` and ``header(_:parameter:)``. It has
+    /// no effect on page numbers, offsets and links.
     ///
     /// - Parameters:
-    ///   - value: the value's key path in the decoded page.
+    ///   - value: where the decoded page contains the value.
     ///   - parameter: the parameter for the value in the next request. It replaces a value that the template sets.
     public func carrying<Carried: Encodable & SendableMetatype>(
         _ value: any KeyPath<Value, Carried> & Sendable, parameter: PageParameter
@@ -119,7 +120,7 @@ extension PagePosition {
 
 /// A cursor with a carried value, encoded as a single cursor.
 private struct CarriedCursor {
-    /// Without the carried value.
+    /// The position without the carried value.
     let position: PagePosition
     let carried: JSONValue?
 

@@ -1,11 +1,20 @@
 // SPDX-License-Identifier: MIT
-/// Describes how an API paginates: the parameters for a page's position, and how a page identifies the next one. Pass
-/// it to ``RequestTemplate/paginated(by:)``.
+/// Describes how an API paginates: the parameters for a page, and how a page identifies the next one.
 ///
-/// Choose by what the API sends: page numbers (``page(start:step:parameter:size:totalPagesHeader:)``), offsets
-/// (``offset(limit:start:parameter:limitParameter:)``), a cursor (``cursor(_:parameter:hasMore:)``,
-/// ``header(_:parameter:)``), the last item's key (``lastItem(of:_:parameter:hasMore:)``), or a link (``linkHeader``,
-/// ``nextURL(_:hasMore:)``). For other APIs, create a pagination from two closures:
+/// ```swift
+/// let list = ListUsers().paginated(by: .cursor(\.next, parameter: "cursor"))
+/// for try await user in client.items(of: list, at: \.users) { print(user.login) }
+/// ```
+///
+/// Pass it to ``RequestTemplate/paginated(by:)``. Choose by what the API sends:
+///
+/// - Page numbers: ``page(start:step:parameter:size:totalPagesHeader:)``.
+/// - Offsets: ``offset(limit:start:parameter:limitParameter:)``.
+/// - A cursor in the page or in a header: ``cursor(_:parameter:hasMore:)``, ``header(_:parameter:)``.
+/// - The key of the last item: ``lastItem(of:_:parameter:hasMore:)``.
+/// - A link to the next page: ``linkHeader``, ``nextURL(_:hasMore:)``.
+///
+/// For other APIs, create a pagination from two closures:
 ///
 /// ```swift
 /// let byWeek = Pagination<Report>(parameters: { position in
@@ -20,19 +29,23 @@ public struct Pagination<Value: Sendable>: Sendable {
 
     var firstPage = 1
     var start = PagePosition.first
-    /// Whether a position belongs to this pagination. A checkpoint may come from another kind.
+    /// Whether a position belongs to this pagination. A checkpoint may come from a different kind of pagination.
     var isOwn: @Sendable (PagePosition) -> Bool = { _ in true }
     /// Whether the template itself sets the page.
     var isPinned: @Sendable (ParameterDraft) -> Bool = { _ in false }
-    /// Returns the next position without a page. Nil if only the page contains it.
+    /// Returns the next position without looking at a page. Nil if only the page contains the position.
     var blindly: @Sendable (PagePosition) -> PagePosition? = { _ in nil }
     var write: @Sendable (PagePosition, inout ParameterDraft) -> Void
     var next: @Sendable (PagePosition, Page<Value>) throws -> PageContinuation<PagePosition>
 }
 
 extension Pagination {
-    /// Creates a custom pagination. `parameters` returns the parameters for a position, and `next` the continuation
-    /// after a page.
+    /// Creates a custom pagination.
+    ///
+    /// - Parameters:
+    ///   - start: the position of the first page. Default: ``PagePosition/first``.
+    ///   - parameters: returns the parameters for a position.
+    ///   - next: returns the continuation after a page.
     public init(
         start: PagePosition = .first, parameters: @escaping @Sendable (PagePosition) -> Parameters,
         next: @escaping @Sendable (PagePosition, Page<Value>) throws -> PageContinuation<PagePosition>
@@ -47,12 +60,13 @@ extension Pagination {
     /// Uses page numbers. The sequence ends at a page that is empty or not full.
     ///
     /// - Parameters:
-    ///   - start: the first page's number. Default: 1.
-    ///   - step: the difference between consecutive page numbers. 0 is `.invalidRequest`. Default: 1.
+    ///   - start: the number of the first page. Default: 1.
+    ///   - step: the difference between consecutive page numbers. 0 results in `.invalidRequest`. Default: 1.
     ///   - parameter: the parameter for the number. Default: `page`.
-    ///   - size: the number of items on a full page. A page with fewer items is the last one. A size less than 1 is
-    ///     `.invalidRequest`. Default: nil (the sequence ends at the first empty page, which isn't returned).
-    ///   - totalPagesHeader: a response header with the last page's number. If a response has it, only this number
+    ///   - size: the number of items on a full page. A page with fewer items is the last one. A size less than 1
+    ///     results in `.invalidRequest`. Default: nil (the sequence ends at the first empty page, which isn't
+    ///     returned).
+    ///   - totalPagesHeader: a response header with the number of the last page. If a response has it, only this number
     ///     determines the last page. Default: nil.
     public static func page(
         start: Int = 1, step: Int = 1, parameter: PageParameter = "page", size: Int? = nil,
@@ -84,11 +98,12 @@ extension Pagination {
     /// than the limit.
     ///
     /// - Parameters:
-    ///   - limit: the number of items on a full page, sent in `limitParameter`. A limit less than 1 is
+    ///   - limit: the number of items on a full page, sent in `limitParameter`. A limit less than 1 results in
     ///     `.invalidRequest`.
-    ///   - start: the first page's offset. Default: 0.
+    ///   - start: the offset of the first page. Default: 0.
     ///   - parameter: the parameter for the offset. Default: `offset`.
-    ///   - limitParameter: the parameter for the limit. The template's own value is kept. Default: `limit`.
+    ///   - limitParameter: the parameter for the limit. If the template sets it, the value in the template is kept.
+    ///     Default: `limit`.
     public static func offset(
         limit: Int, start: Int = 0, parameter: PageParameter = "offset", limitParameter: PageParameter = "limit"
     ) -> Pagination {
@@ -167,10 +182,11 @@ extension Pagination {
     ///
     /// The value is a string, a URL, an object with `href` that is decoded as a ``JSONValue`` (JSON:API, HAL), or an
     /// optional of these. If such an object has a true `templated`, its `href` is a ``URITemplate``, and its variables
-    /// get their values from the page's query. The URL is resolved and percent-encoded like a ``linkHeader``'s target.
-    /// The template's query isn't added. A page without a URL is the last one. So is a page if `hasMore` returns false
-    /// for it, even if it contains a URL. A URL with another origin is `.invalidResponse`, and that origin receives
-    /// nothing.
+    /// get their values from the query of the page.
+    ///
+    /// The URL is resolved and percent-encoded as in ``linkHeader``. The query of the template isn't added. A page is
+    /// the last one if it contains no URL, or if `hasMore` returns false for it. A URL with a different origin results
+    /// in `.invalidResponse`, and that origin receives nothing.
     public static func nextURL<Link: Encodable & SendableMetatype>(
         _ link: any KeyPath<Value, Link> & Sendable, hasMore: @escaping @Sendable (Value) -> Bool = { _ in true }
     ) -> Pagination {
@@ -224,7 +240,7 @@ extension Page {
         return expansion.text
     }
 
-    /// A link's absolute URL, which must have the page's origin.
+    /// Returns the absolute URL in a link, which must have the same origin as the page.
     fileprivate func target(of link: JSONValue) throws -> String {
         let reference = try reference(of: link)
         guard !reference.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
