@@ -1,76 +1,91 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 
-/// A transport's settings: time limits, connections, proxy, TLS, HTTP versions. Change what you need, pass it to
-/// ``HTTPClient/makeTransport(_:)``, and share the transport between clients. For one request, set
-/// ``RequestSettings/connectTimeout`` or ``RequestSettings/idleTimeout`` instead. The settings are read once, when the
-/// transport is created.
+/// The settings of a transport, such as time limits, connections, the proxy, TLS and HTTP versions.
 ///
 /// ```swift
 /// var configuration = TransportConfiguration()
 /// configuration.connectTimeout = .seconds(3)
-/// let transport = HTTPClient.makeTransport(configuration)
+/// let client = HTTPClient(environment: .production, transport: HTTPClient.makeTransport(configuration))
 /// ```
 ///
-/// Letterhead reads only the environment variables that specify proxies and, on Linux, the trusted authorities. libcurl
-/// also reads `SSLKEYLOGFILE`.
-/// `URLSession` supports only some of the settings. If you change any other setting, each request fails with
-/// `.invalidRequest`. See <doc:TheTransport>.
+/// Change what you need, pass it to ``HTTPClient/makeTransport(_:)``, and share the transport between clients. The
+/// settings are read once, when the transport is created. To set a time limit for one request, use
+/// ``RequestSettings/connectTimeout`` or ``RequestSettings/idleTimeout`` instead.
+///
+/// - Letterhead reads only the environment variables that specify proxies and, on Linux, the trusted authorities.
+///   libcurl also reads `SSLKEYLOGFILE`.
+/// - `URLSession` supports only some of the settings. If you change any other setting, each request fails with
+///   `.invalidRequest`. See <doc:TheTransport>.
 public struct TransportConfiguration: Sendable, Hashable {
-    /// The largest number of simultaneous connections to one origin (scheme, host and port). Further requests wait for
-    /// a connection. It doesn't apply to HTTP/2, where requests share connections. Default: 64.
+    /// The largest number of simultaneous connections to one origin (scheme, host and port). Default: 64.
+    ///
+    /// Further requests wait for a connection. The limit doesn't apply to HTTP/2, where requests share connections.
     public var maximumConnectionsPerHost = 64
 
     /// The largest number of simultaneous connections in total. Further requests wait for a connection. Default: 512.
     public var maximumConnections = 512
 
-    /// The longest time that a request waits while no connection becomes free for it, or nil for no limit. Streamed
-    /// responses keep their connections until they have been read or dropped. With libcurl, the error counts them, and
-    /// observers learn which they are. Default: 2 minutes, so that ``idleTimeout`` first ends requests to a server that
-    /// doesn't respond.
+    /// The longest time that a request waits while no connection becomes free for it, or nil for no limit. Default: 2
+    /// minutes.
+    ///
+    /// A streamed response keeps its connection until it has been read or dropped. With libcurl, the error message
+    /// contains the number of such responses, and observers receive what they are. The default is longer than
+    /// ``idleTimeout``, so that this limit first ends the requests to a server that doesn't respond.
     public var queueTimeout: Duration? = .seconds(120)
 
-    /// The time limit for the name lookup, the connection and the TLS handshake together, with a precision of one
-    /// millisecond, or nil for no limit. Waiting for a free connection doesn't count. Default: 10 seconds.
+    /// The time limit for the name lookup, the connection and the TLS handshake together, or nil for no limit. Default:
+    /// 10 seconds.
+    ///
+    /// Waiting for a free connection doesn't count. The precision is one millisecond.
     public var connectTimeout: Duration? = .seconds(10)
 
-    /// The time limit from the last sent byte to the response's first byte. Set it to notice a server that accepts
-    /// requests but doesn't respond. Default: nil (only ``idleTimeout`` applies).
+    /// The time limit from the last byte of the request to the first byte of the response. Default: nil (only
+    /// ``idleTimeout`` applies).
+    ///
+    /// Set it to notice a server that accepts requests but doesn't respond.
     public var firstByteTimeout: Duration?
 
-    /// The longest time without transferring a byte of a request or its response, or nil for no limit. Waiting for a
-    /// streamed body's reader doesn't count. Default: 60 seconds.
+    /// The longest time without transferring a byte of a request or its response, or nil for no limit. Default: 60
+    /// seconds.
+    ///
+    /// While a streamed body waits for its reader, the time doesn't count.
     public var idleTimeout: Duration? = .seconds(60)
 
-    /// How long a connection without a request is kept for the next one, or nil for no limit. Set it lower than the
-    /// time after which the server closes idle connections, so that no request is sent on a connection that the server
-    /// is just closing. Rounded up to whole seconds, and to 2 seconds at least. Default: 50 seconds, because usual load
-    /// balancers and servers wait for 60 seconds or more.
+    /// How long a connection without a request is kept for the next one, or nil for no limit. Default: 50 seconds,
+    /// because usual load balancers and servers wait for 60 seconds or more.
+    ///
+    /// Set it lower than the time after which the server closes idle connections, so that no request is sent on a
+    /// connection that the server is just closing. The time is rounded up to whole seconds, and to 2 seconds at least.
     public var idleConnectionTimeout: Duration? = .seconds(50)
 
-    /// How long after its creation a connection is used for further requests, or nil for no limit. New connections look
-    /// up the host's name again, so that requests also reach servers that were added since. Rounded up to whole
-    /// seconds, and to 2 seconds at least. Default: 10 minutes.
+    /// How long after its creation a connection is used for further requests, or nil for no limit. Default: 10 minutes.
     ///
-    /// A connection that is always in use, as an HTTP/2 connection can be, is kept until it has no request.
+    /// A new connection looks up the host name again, so that requests also reach servers that were added since. A
+    /// connection that is always in use, as an HTTP/2 connection can be, is kept until it has no request. The time is
+    /// rounded up to whole seconds, and to 2 seconds at least.
     public var maximumConnectionAge: Duration? = .seconds(600)
 
-    /// The time until TCP probes an idle connection, and the interval of further probes, rounded up to whole seconds,
-    /// or nil for no probes. Set it lower than the time until a firewall or a load balancer on the way forgets a silent
-    /// connection. Default: 60 seconds.
+    /// The time until TCP probes an idle connection, and the interval of further probes, or nil for no probes. Default:
+    /// 60 seconds.
+    ///
+    /// Set it lower than the time until a firewall or a load balancer on the way forgets a silent connection. The time
+    /// is rounded up to whole seconds.
     public var tcpKeepAlive: Duration? = .seconds(60)
 
-    /// The largest size of a response's head, including trailers and interim responses, in bytes. Default: 256 KiB.
+    /// The largest size of a response head, including trailers and interim responses, in bytes. Default: 256 KiB.
     public var maximumHeadSize = 256 << 10
 
-    /// The proxy. Default: from the process's environment variables.
+    /// The proxy. Default: the proxy in the environment variables of the process.
     public var proxy = TransportConfiguration.Proxy.environment
 
-    /// TLS settings. Default: the system's authorities, TLS 1.2 or later, no client certificate.
+    /// TLS settings. Default: the system authorities, TLS 1.2 or later, no client certificate.
     public var security = TransportConfiguration.Security()
 
-    /// Set a Unix-domain socket's path to send requests for any host to it, for example to a local daemon. A request
-    /// still contains its host's name. Default: nil (no socket).
+    /// The path of a Unix-domain socket that requests for any host are sent to, for example that of a local daemon.
+    /// Default: nil (no socket).
+    ///
+    /// A request still contains the name of its host.
     public var unixSocketPath: String?
 
     /// The HTTP versions that requests use. Default: `.http2`.
@@ -83,9 +98,11 @@ public struct TransportConfiguration: Sendable, Hashable {
     /// chooses).
     public var networkInterface: String?
 
-    /// Set the addresses to connect to instead of the URL's, for example to test a new server before its name leads to
-    /// it. A key is a URL's `host:port`, and its value is the `host:port` that the transport connects to. The request
-    /// and the certificate's verification still use the URL's host. Default: empty.
+    /// The addresses to connect to instead of the host in a URL, for example to test a new server before its name leads
+    /// to it. Default: empty.
+    ///
+    /// A key is the `host:port` of a URL, and its value is the `host:port` that the transport connects to. The request
+    /// still contains the host in the URL, and the certificate must be valid for that host.
     ///
     /// ```swift
     /// var configuration = TransportConfiguration()
@@ -93,15 +110,16 @@ public struct TransportConfiguration: Sendable, Hashable {
     /// ```
     public var connectTo: [String: String] = [:]
 
-    /// The URL of a DNS over HTTPS resolver (RFC 8484), such as `https://dns.example/dns-query`. It replaces the
-    /// system's resolver. Default: nil (the system's resolver).
+    /// The URL of a DNS over HTTPS resolver (RFC 8484), such as `https://dns.example/dns-query`. Default: nil (the
+    /// system resolver).
     ///
-    /// If the resolver fails, the request fails with `.cannotConnect`. The system's resolver resolves only the
-    /// resolver's own name. The resolver's certificate is verified with the roots in ``security`` and the system's
-    /// certificates. Requests to the resolver use the environment variables' proxy, and not ``proxy``.
+    /// The resolver replaces the system resolver, which then resolves only the name of the DNS over HTTPS resolver. If
+    /// the resolver fails, the request fails with `.cannotConnect`. Its certificate is verified with the roots in
+    /// ``security`` and the system certificates. Requests to the resolver use the proxy in the environment variables,
+    /// and not ``proxy``.
     ///
     /// Each request fails with `.invalidRequest` if the value isn't an https URL, if it contains a user, a password or
-    /// a fragment, or if the system's libcurl is older than 8.10.
+    /// a fragment, or if the installed libcurl is older than 8.10.
     public var dnsOverHTTPS: URL?
 
     public enum HTTPVersions: Sendable, Hashable {
@@ -113,14 +131,14 @@ public struct TransportConfiguration: Sendable, Hashable {
         ///
         /// A request without TLS fails with `.invalidRequest` if the proxy is an HTTP proxy, because such a proxy
         /// requires HTTP/1.1. It also fails if ``TransportConfiguration/proxy`` is `.environment` and the environment
-        /// variables specify a proxy of any kind for http. Each request fails with `.invalidRequest` if the system's
+        /// variables specify a proxy of any kind for http. Each request fails with `.invalidRequest` if the installed
         /// libcurl was built without HTTP/2.
         case http2PriorKnowledge
         /// Over TLS, HTTP/3 (RFC 9114) if it reaches the server, and otherwise HTTP/2 or HTTP/1.1. Without TLS,
         /// HTTP/1.1.
         ///
-        /// Each request fails with `.invalidRequest` if the system's libcurl was built without HTTP/3, or is older than
-        /// 7.88.
+        /// Each request fails with `.invalidRequest` if the installed libcurl was built without HTTP/3, or is older
+        /// than 7.88.
         case http3
     }
 
@@ -131,16 +149,22 @@ public struct TransportConfiguration: Sendable, Hashable {
         case ipv6
     }
 
-    /// Whether the transport decompresses responses: gzip and deflate, brotli on Apple platforms, and on Linux brotli
-    /// and Zstandard if the libraries `libbrotlidec.so.1` and `libzstd.so.1` are present. On Linux, `Accept-Encoding`
-    /// lists these codings in every request that neither sets it nor requests a range. A compressed response is
-    /// decompressed even if the request sets `Accept-Encoding`. A 206's body and headers stay unchanged, because a
-    /// range refers to the compressed bytes (RFC 9110, 14.1.2). Default: true.
+    /// Whether the transport decompresses responses. Default: true.
+    ///
+    /// - On Apple platforms, it decompresses gzip, deflate and brotli.
+    /// - On Linux, it decompresses gzip and deflate, and also brotli and Zstandard if the libraries `libbrotlidec.so.1`
+    ///   and `libzstd.so.1` are present. `Accept-Encoding` lists these codings in every request that neither sets it
+    ///   nor requests a range.
+    /// - A compressed response is decompressed even if the request sets `Accept-Encoding`.
+    /// - The body and headers of a 206 stay unchanged, because a range refers to the compressed bytes (RFC 9110,
+    ///   14.1.2).
     public var decodesContent = true
 
-    /// The largest ratio of decompressed to compressed bytes for a body of more than 16 MiB after decompression. A
-    /// larger ratio is `.responseTooLarge`. If a body has several content codings, the compressed bytes are the ones
-    /// received over the connection. Default: 200.
+    /// The largest ratio of decompressed to compressed bytes for a body of more than 16 MiB after decompression.
+    /// Default: 200.
+    ///
+    /// With a larger ratio, the request fails with `.responseTooLarge`. If a body has several content codings, the
+    /// compressed bytes are the ones received over the connection.
     public var maximumDecodingRatio = 200
 
     public init() {}

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 extension HTTPRequest {
-    /// Records the connection's events, at the times that the transport measured.
+    /// Records the connection events, at the times that the transport measured.
     ///
-    /// - Parameter facts: the facts about a transfer that has failed, or that has at least a response's head.
-    /// - Returns: whether a connection was recorded. A cancelled transfer may have none, or may not know it yet.
+    /// - Parameter facts: the facts about a transfer that has failed, or that has at least a response head.
+    /// - Returns: whether a connection was recorded. A cancelled transfer may have no connection, or may not know it
+    ///   yet.
     @discardableResult
     func record(_ facts: TransportFacts) -> Bool {
         guard let observation, let exchange = context.observed?.exchange else { return false }
@@ -43,7 +44,7 @@ extension HTTPRequest {
         }
     }
 
-    /// One exchange's events, with times relative to its start.
+    /// The events of one exchange, with times relative to its start.
     private struct Step {
         let observation: Observation
         let number: Int

@@ -22,8 +22,8 @@ extension TransportConfiguration {
             let user: String
             let password: String
 
-            /// Returns the violated rule. With an HTTP proxy, a colon would end the user, and control characters can't
-            /// be sent (RFC 7617, 2).
+            /// Returns the rule that the credentials violate. With an HTTP proxy, a colon would end the user, and
+            /// control characters can't be sent (RFC 7617, 2).
             func brokenRule(mayContainColon: Bool) -> String? {
                 if !mayContainColon, user.utf8.contains(UInt8(ascii: ":")) {
                     return "the proxy's user contains a colon"
@@ -36,10 +36,12 @@ extension TransportConfiguration {
         /// A direct connection to the server. Environment variables have no effect.
         public static let direct = TransportConfiguration.Proxy(kind: .direct)
 
-        /// The proxy in the process's environment variables: `http_proxy`, `https_proxy` or `all_proxy`, with the
-        /// exceptions in `no_proxy`. The first request determines whether the variables specify a proxy. If they do,
-        /// libcurl reads them again for each request. A program with more rights than its caller, such as a set-user-ID
-        /// program, ignores the variables.
+        /// The proxy in the environment variables of the process: `http_proxy`, `https_proxy` or `all_proxy`, with the
+        /// exceptions in `no_proxy`.
+        ///
+        /// The first request determines whether the variables specify a proxy. If they do, libcurl reads them again for
+        /// each request. A program with more rights than its caller, such as a set-user-ID program, ignores the
+        /// variables.
         public static let environment = TransportConfiguration.Proxy(kind: .environment)
 
         /// An HTTP proxy. Requests over https use a tunnel (CONNECT).
@@ -57,15 +59,19 @@ extension TransportConfiguration {
             TransportConfiguration.Proxy(kind: .server(scheme: "socks5h", host: host, port: port))
         }
 
-        /// Returns the same proxy with a user and a password. Only the proxy receives them. Requests fail with
-        /// ``HTTPError/Code/invalidRequest`` if the user contains a colon (except for SOCKS), or if the user or the
-        /// password contains a control character. They also fail if the proxy is ``direct``, or ``environment``,
-        /// because the environment variables must contain its credentials.
+        /// Returns the same proxy with a user and a password. Only the proxy receives them.
+        ///
+        /// Each request fails with ``HTTPError/Code/invalidRequest`` in these cases:
+        ///
+        /// - The user contains a colon (except for SOCKS).
+        /// - The user or the password contains a control character.
+        /// - The proxy is ``direct``.
+        /// - The proxy is ``environment``. The environment variables must then contain its credentials.
         ///
         /// Don't set `Proxy-Authorization` in a request instead: the request fails with
         /// ``HTTPError/Code/invalidRequest``, even for plain http through a configured proxy. A proxy exception, a
-        /// redirect or an environment variable could send it directly to a server, and a server must not receive the
-        /// proxy's credentials.
+        /// redirect or an environment variable could otherwise send the header directly to a server, which must not
+        /// receive the proxy credentials.
         public func authenticated(user: String, password: String) -> TransportConfiguration.Proxy {
             var proxy = self
             proxy.credentials = Credentials(user: user, password: password)
@@ -73,8 +79,10 @@ extension TransportConfiguration {
         }
 
         /// Returns the same proxy with exceptions. Requests to these hosts, and to hosts in these domains, bypass the
-        /// proxy. Requests fail with ``HTTPError/Code/invalidRequest`` if the proxy is ``direct``, or ``environment``,
-        /// because its exceptions are in `no_proxy`.
+        /// proxy.
+        ///
+        /// Each request fails with ``HTTPError/Code/invalidRequest`` if the proxy is ``direct``. It also fails if the
+        /// proxy is ``environment``, because `no_proxy` must contain its exceptions.
         public func except(_ hosts: [String]) -> TransportConfiguration.Proxy {
             var proxy = self
             proxy.exceptions = hosts
@@ -136,12 +144,12 @@ extension TransportConfiguration {
 }
 
 extension TransportConfiguration.Proxy {
-    /// The target in the request line without TLS.
+    /// What the request line contains as the target, without TLS.
     enum PlainTarget {
         case path
         /// The absolute URL without the fragment, for an HTTP proxy.
         case url
-        /// libcurl's target, because only libcurl knows whether it uses a proxy.
+        /// The target that libcurl chooses, because only libcurl knows whether it uses a proxy.
         case libcurls
 
         init(_ proxy: TransportConfiguration.Proxy) {
@@ -171,12 +179,13 @@ extension TransportConfiguration.Proxy: CustomStringConvertible, CustomReflectab
 }
 
 extension HTTPError {
-    /// The status of the proxy's response to CONNECT if the proxy refused to connect to the server, otherwise nil. The
-    /// code is ``Code/proxyRefused`` for 401, 403 and 407, and ``Code/cannotConnect`` for any other status.
+    /// The status that the proxy responded to CONNECT with, if it refused to connect to the server. Otherwise nil.
+    ///
+    /// The error code is ``Code/proxyRefused`` for 401, 403 and 407, and ``Code/cannotConnect`` for any other status.
     public var proxyStatus: HTTPStatus? { (underlying as? ProxyRefusal)?.status }
 }
 
-/// A proxy's refusal to connect to the server (RFC 9110, 9.3.6).
+/// The refusal of a proxy to connect to the server (RFC 9110, 9.3.6).
 private struct ProxyRefusal: SafelyDescribed {
     let status: HTTPStatus
 

@@ -2,8 +2,13 @@
 public import LetterheadFoundation
 
 extension TransportConfiguration {
-    /// A transport's TLS settings: the trusted authorities, and the client's certificate. A server's certificate and
-    /// host name are always verified.
+    /// The TLS settings of a transport: the trusted authorities, and the client certificate.
+    ///
+    /// ```swift
+    /// configuration.security.roots = .file(companyAuthorities)
+    /// ```
+    ///
+    /// The certificate and the host name of a server are always verified.
     public struct Security: Sendable, Hashable {
         /// The TLS versions, in ascending order.
         public enum Version: Sendable, Hashable, Comparable {
@@ -13,10 +18,12 @@ extension TransportConfiguration {
 
         /// The authorities to trust.
         public enum Roots: Sendable, Hashable {
-            /// The system's authorities. On Linux, they are the ones that the environment variables `SSL_CERT_FILE` (a
-            /// file in PEM format) and `SSL_CERT_DIR` (a folder with hashed names) name. If neither is set, they are at
-            /// libcurl's own place or, if that doesn't exist, at the first known place of a Linux distribution that
-            /// does. They are looked up once in a process.
+            /// The authorities that the system trusts.
+            ///
+            /// On Linux, they are the ones that the environment variables `SSL_CERT_FILE` (a file in PEM format) and
+            /// `SSL_CERT_DIR` (a folder with hashed names) name. If neither is set, they are at the location that
+            /// libcurl was built with. If that doesn't exist, they are at the first known location of a Linux
+            /// distribution that does. They are looked up once in a process.
             case system
             /// Only the authorities in a file in PEM format.
             case file(URL)
@@ -30,8 +37,12 @@ extension TransportConfiguration {
             let key: Data
             let password: String?
 
-            /// Creates an identity from a certificate, with the intermediate certificates up to its root, and its
-            /// private key, both in PEM format. `password` decrypts the key. Default: nil (the key isn't encrypted).
+            /// Creates an identity from a certificate and its private key, both in PEM format.
+            ///
+            /// - Parameters:
+            ///   - certificate: the certificate, with the intermediate certificates up to its root.
+            ///   - key: the private key.
+            ///   - password: decrypts the key. Default: nil (the key isn't encrypted).
             public init(certificate: Data, key: Data, password: String? = nil) {
                 self.certificate = certificate
                 self.key = key
@@ -43,7 +54,7 @@ extension TransportConfiguration {
             public var customMirror: Mirror { Mirror(self, children: [], displayStyle: .struct) }
         }
 
-        /// The trusted authorities. Default: the system's.
+        /// The trusted authorities. Default: ``Roots/system``.
         public var roots = Roots.system
 
         /// The oldest allowed TLS version. Default: 1.2.
@@ -60,11 +71,11 @@ extension TransportConfiguration {
         /// ```
         ///
         /// Write the hosts in lower case, without a port and without a dot at the end. If a server has none of the
-        /// keys, the request fails with `.insecureConnection`, and the message contains the server key's digest in base
-        /// 64.
+        /// keys, the request fails with `.insecureConnection`, and the message contains the digest of the key that the
+        /// server has, in base 64.
         public var pinnedKeysByHost: [String: [Data]] = [:]
 
-        /// The checks of a server's certificates. All must pass.
+        /// The custom checks of server certificates. All must pass.
         private(set) var checks: [CertificateCheck] = []
 
         /// The client certificate, sent if the server requests one. Default: nil (no certificate).
@@ -72,9 +83,8 @@ extension TransportConfiguration {
 
         public init() {}
 
-        /// Adds your own check for servers' certificates, such as a list of revoked keys or a Certificate Transparency
-        /// policy. It can only refuse: it is called once for each new TLS connection, after the certificate and host
-        /// name are verified and before the first request is sent.
+        /// Adds a custom check for server certificates, such as a list of revoked keys or a Certificate Transparency
+        /// policy.
         ///
         /// ```swift
         /// configuration.security.verify { chain, host in
@@ -82,19 +92,22 @@ extension TransportConfiguration {
         /// }
         /// ```
         ///
-        /// If a check throws, nothing is sent, and the request fails with `.insecureConnection` and the check's error
-        /// as ``HTTPError/underlying``. If you add several checks, all must pass. A check runs on the transport's
-        /// thread and must not wait. It isn't called for a proxy or for a ``TransportConfiguration/dnsOverHTTPS``
-        /// resolver.
+        /// The check can only refuse. It is called once for each new TLS connection, after the certificate and host
+        /// name are verified and before the first request is sent. If it throws, nothing is sent, and the request fails
+        /// with `.insecureConnection` and with the thrown error as ``HTTPError/underlying``. If you add several checks,
+        /// all must pass.
         ///
-        /// On Linux, this requires libcurl with OpenSSL, and ``TransportConfiguration/httpVersions`` other than
-        /// `.http3`. Otherwise, each request fails with `.invalidRequest`.
+        /// - The check runs on the thread of the transport and must not wait.
+        /// - It isn't called for a proxy or for a ``TransportConfiguration/dnsOverHTTPS`` resolver.
+        /// - On Linux, it requires libcurl with OpenSSL, and ``TransportConfiguration/httpVersions`` other than
+        ///   `.http3`. Otherwise, each request fails with `.invalidRequest`.
+        /// - On Apple platforms, `URLSession` decides when it asks. It may not ask for a connection that resumes a TLS
+        ///   session, or for a connection that it shares between the hosts of one certificate. The code for these
+        ///   platforms hasn't been run.
         ///
-        /// On Apple platforms, `URLSession` decides when it asks: perhaps not for a connection that resumes a TLS
-        /// session, or that it shares between one certificate's hosts. The code for these platforms hasn't been run.
-        ///
-        /// - Parameter check: receives the verified certificates in DER, from the server's to the trusted authority's,
-        ///   and the host in lower case, without a dot at the end and with brackets around an IPv6 address.
+        /// - Parameter check: receives the verified certificates in DER, beginning with the server certificate and
+        ///   ending with the trusted authority, and the host in lower case, without a dot at the end and with brackets
+        ///   around an IPv6 address.
         public mutating func verify(_ check: @escaping @Sendable (_ chain: [Data], _ host: String) throws -> Void) {
             checks.append(CertificateCheck(check))
         }
@@ -112,7 +125,7 @@ extension TransportConfiguration {
             return nil
         }
 
-        /// Returns a host's pinned keys. The server must have one of them, unless the list is empty.
+        /// Returns the pinned keys of a host. The server must have one of them, unless the list is empty.
         func pinnedKeys(of host: String) -> [Data] {
             if pinnedKeysByHost.isEmpty { return pinnedKeys }
             return pinnedKeysByHost[Self.pinnedName(of: host)] ?? pinnedKeys
@@ -128,8 +141,8 @@ extension TransportConfiguration {
             return name.ends(with: ".") ? String(name.dropLast()) : name
         }
 
-        /// Calls the checks with a server's verified certificates. Throws the request's failure if a check refuses
-        /// them, or if they aren't known.
+        /// Calls the checks with the verified certificates of a server. Throws the failure of the request if a check
+        /// refuses them, or if they aren't known.
         func check(_ chain: [Data], of host: String) throws(TransportFailure) {
             do {
                 if !checks.isEmpty, chain.isEmpty { throw CertificateCheck.NoChain() }
@@ -144,7 +157,7 @@ extension TransportConfiguration {
     }
 }
 
-/// A check of certificates. As a class, it makes two settings equal only if they have the same check.
+/// A check of certificates. It's a class, so that two settings are equal only if they have the same check.
 final class CertificateCheck: Sendable, Hashable {
     let run: @Sendable (_ chain: [Data], _ host: String) throws -> Void
 
@@ -157,11 +170,12 @@ final class CertificateCheck: Sendable, Hashable {
     struct NoChain: SafelyDescribed { let description = "the TLS library does not return its certificates" }
 }
 
-/// A certificate's public key digest, as it is pinned: the SHA-256 of its SubjectPublicKeyInfo (RFC 7469, 2.4).
+/// The digest of the public key in a certificate, as it is pinned: the SHA-256 of its SubjectPublicKeyInfo (RFC 7469,
+/// 2.4).
 enum PublicKeyPin {
     static func text(of digest: Data) -> String { "sha256//" + digest.base64EncodedString() }
 
-    /// Returns the pin for a PEM text's first certificate, or nil if it is malformed.
+    /// Returns the pin for the first certificate in a PEM text, or nil if the certificate is malformed.
     static func pin(ofPEM text: String) -> String? {
         let lines = text.split(at: "\n").flatMap { $0.split(at: "\r") }.drop { !$0.begins(with: "-----BEGIN ") }
             .dropFirst()
@@ -169,12 +183,12 @@ enum PublicKeyPin {
         return Data(base64Encoded: base64).flatMap(digest).map(Self.text)
     }
 
-    /// Returns a DER certificate's public key digest, or nil if it is malformed.
+    /// Returns the digest of the public key in a DER certificate, or nil if the certificate is malformed.
     static func digest(of certificate: Data) -> Data? {
         publicKey(of: [UInt8](certificate)).map { Data(SHA256Hash.hash([UInt8]($0))) }
     }
 
-    /// Returns a certificate's SubjectPublicKeyInfo (RFC 5280, 4.1).
+    /// Returns the SubjectPublicKeyInfo of a certificate (RFC 5280, 4.1).
     private static func publicKey(of certificate: [UInt8]) -> ArraySlice<UInt8>? {
         var outer = DERElements(certificate[...])
         var signed = DERElements(outer.next(sequence)?.content ?? [])
@@ -187,7 +201,7 @@ enum PublicKeyPin {
     private static let (integer, sequence, version) = (UInt8(0x02), UInt8(0x30), UInt8(0xA0))
 }
 
-/// A DER value's elements (X.690, 8.1).
+/// The elements of a DER value (X.690, 8.1).
 private struct DERElements {
     private var rest: ArraySlice<UInt8>
 

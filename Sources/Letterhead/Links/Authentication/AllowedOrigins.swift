@@ -11,7 +11,7 @@ struct AllowedOrigins: Hashable, Sendable {
 
     enum Chooser: Equatable {
         case client
-        /// The request chooses a method of the client's composite by name.
+        /// The request chooses a method by its name in the composite of the client.
         case name
         case request
 
@@ -37,8 +37,8 @@ struct AllowedOrigins: Hashable, Sendable {
     /// Whether origins were named. Otherwise, the credentials belong to a single origin.
     var areNamed: Bool { listed != nil }
 
-    /// Decides whether a request is signed: never after a redirect to another origin, and only for the credentials' own
-    /// origins.
+    /// Decides whether a request is signed: never after a redirect to a different origin, and only for the origins that
+    /// the credentials belong to.
     func verdict(on request: HTTPRequest, chosenBy chooser: Chooser) -> Verdict {
         if isMalformed { return .refuse("a URL in allowedOrigins has no scheme or no host") }
         guard let origin = request.origin else { return .leaveUnsigned("the request has no origin") }
@@ -52,8 +52,8 @@ struct AllowedOrigins: Hashable, Sendable {
         return origin.isSecure || origin == request.openOrigin ? .sign : .refuse(Self.insecure)
     }
 
-    /// The client's credentials are optional, so a request to another origin is sent without them. A request that
-    /// chooses credentials itself is refused.
+    /// The credentials of a client are optional, so a request to a different origin is sent without them. A request
+    /// that chooses credentials itself is refused.
     static func elsewhere(_ chooser: Chooser, belongingTo origin: HTTPOrigin?) -> Verdict {
         let rule = rule(ofCredentialsFor: origin)
         return chooser == .client ? .leaveUnsigned(rule) : .refuse(rule)
@@ -79,7 +79,7 @@ struct AllowedOrigins: Hashable, Sendable {
 }
 
 /// The single origin of credentials without `allowedOrigins`: the first one that they are used for. Concurrent requests
-/// must agree on it. It also identifies a custom method's credentials until a reset.
+/// must agree on it. It also identifies the credentials of a custom method until a reset.
 final class CredentialHome: Sendable {
     private struct State {
         var origin: HTTPOrigin?
@@ -114,7 +114,7 @@ final class CredentialHome: Sendable {
 }
 
 extension HTTPRequest {
-    /// A copy of the request without the client's credentials. If the response is a 401, its error contains the reason.
+    /// Returns the request without the client credentials. If the response is a 401, its error contains the reason.
     func unsigned(because reason: String) -> HTTPRequest {
         record(.credentialsWithheld) { event in
             event[.origin] = origin?.description

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: MIT
 import Synchronization
 
-/// Signs each request with its own authentication, or else with the client's.
+/// Signs requests with an authentication. A client contains this link, so use it only in a chain of your own.
 ///
 /// ```swift
 /// let chain = FollowRedirects() --> ApplyEnvironment(local) --> Authenticate(oauth) --> HTTPClient.defaultTransport
 /// ```
 ///
-/// Put the link below ``FollowRedirects`` and ``ApplyEnvironment``, so that it checks each hop's own origin. A client's
-/// credentials without `allowedOrigins` require an ``ApplyEnvironment`` above. Without it, they sign no requests. A
-/// reset removes the stored credentials of all methods, including methods from requests that are still referenced.
+/// A request that sets its own authentication is signed with that one instead.
+///
+/// Put the link below ``FollowRedirects`` and ``ApplyEnvironment``, so that it checks the origin of each hop. If its
+/// authentication has no `allowedOrigins`, it requires an ``ApplyEnvironment`` above, and signs no requests without it.
+/// A reset removes the stored credentials of all methods, including methods from requests that are still referenced.
 public struct Authenticate: LoaderLink {
     private let authentication: HTTPAuthentication
     private let seen = SeenMethods()
-    /// The origin that this link binds each client method to. Only methods with fixed credentials use it.
+    /// The origins that this link binds the client methods to. Only methods with fixed credentials use them.
     private let homes: [ObjectIdentifier: CredentialHome]
 
     /// Creates a link that signs requests without their own authentication. Default: ``HTTPAuthentication/anonymous``.
@@ -60,7 +62,8 @@ public struct Authenticate: LoaderLink {
         }
     }
 
-    /// Signs the request again if its signature is spent, as often as libcurl replaces connections that have ended.
+    /// Signs the request again if its signature can be used only once and was sent already. It does so as often as
+    /// libcurl replaces connections that have ended.
     @inline(__always)
     private static func load(
         _ request: HTTPRequest, signedBy method: SigningMethod, next: any HTTPLoader
@@ -93,7 +96,7 @@ public struct Authenticate: LoaderLink {
         return try await method.link.load(request, next: marked)
     }
 
-    /// Returns a request without credentials, unless it requires them.
+    /// Returns a request that is sent without credentials. Throws if the request requires credentials.
     private static func withoutCredentials(_ request: HTTPRequest) throws(HTTPError) -> HTTPRequest {
         guard request.authenticationRequirement == .required, !request.headers.contains(.authorization) else {
             return request
@@ -102,7 +105,7 @@ public struct Authenticate: LoaderLink {
         throw HTTPError(signing: HTTPAuthentication.Failure(.noCredentials, rule), request: request)
     }
 
-    /// Removes the stored credentials of every method, once, and resets the links below.
+    /// Removes the stored credentials of each method once, and resets the links below.
     public func reset(next: any HTTPLoader) async {
         let methods = Set(authentication.methods + seen.all)
         async let below: Void = next.reset()
@@ -112,7 +115,7 @@ public struct Authenticate: LoaderLink {
         await below
     }
 
-    /// Tells how the request would be signed, without signing it or binding a credential to its origin.
+    /// Describes how the request would be signed, without signing it or binding a credential to its origin.
     func explanation(of request: HTTPRequest) -> String {
         let own = request.authentication
         let method: SigningMethod?
@@ -138,6 +141,8 @@ public struct Authenticate: LoaderLink {
         ((request.authentication?.methods ?? []) + authentication.methods).compactMap(\.place)
     }
 
+    /// Decides whether a method signs a request.
+    ///
     /// - Parameter home: returns the owner of credentials that are used for an origin.
     @inline(__always)
     private func verdict(
@@ -157,13 +162,14 @@ public struct Authenticate: LoaderLink {
     }
 }
 
-/// Whether a closure returns the credential of each request, which may be another user's than an equal request's.
+/// Whether a closure has returned the credential for this request. The credential may belong to a different user than
+/// the credential of an equal request.
 enum SignedForOne: HTTPRequestOption { static let defaultOptionValue = false }
 
 /// Whether a link above has signed the request with its own authentication.
 enum SignedByItself: HTTPRequestOption { static let defaultOptionValue = false }
 
-/// The requests' methods, referenced weakly. Copies of the link share one list.
+/// The methods that requests have set, referenced weakly. Copies of the link share one list.
 private final class SeenMethods: Sendable {
     private struct Weak: Sendable {
         weak var method: SigningMethod?

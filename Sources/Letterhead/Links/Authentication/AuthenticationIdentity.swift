@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-/// The identity of an authentication's credentials, if it doesn't depend on a request.
+/// Identifies the credentials of an authentication, if they don't depend on a request.
 indirect enum AuthenticationIdentity: Hashable, Sendable {
     case anonymous
     case named(HTTPAuthentication.Name)
     case composite([HTTPAuthentication.Name: AuthenticationIdentity], default: HTTPAuthentication.Name?)
-    /// A credential from the caller. Equal values are one identity.
+    /// A credential from the caller. Equal values have one identity.
     case given(GivenCredential, AllowedOrigins)
-    /// Any other method. Only copies of one authentication are one identity.
+    /// Any other method. Only copies of one authentication have one identity.
     case method(SigningMethod)
 }
 
@@ -26,8 +26,8 @@ extension HTTPAuthentication {
     }
 }
 
-/// The identity of a request: the origin, and everything in the request that distinguishes users. After a reset, a
-/// client serves another user.
+/// Identifies the origin of a request, and everything in the request that distinguishes users. After a reset, a client
+/// serves a different user.
 ///
 /// Two requests share a response or a token only if their identities are equal. Two identities may belong to the same
 /// user, but one identity never belongs to two users.
@@ -72,19 +72,24 @@ extension HTTPRequest {
         set { self[option: RequestSignatureOption.self] = newValue }
     }
 
-    /// What an authentication above has written and a server may accept only once: the names of its headers, its query
-    /// items, and an identity that is equal for requests that are signed with the same credentials. A cache compares
-    /// the identity instead of the parts. Nil if there is nothing.
+    /// The parts of the request that an authentication above has written and that a server may accept only once. Nil if
+    /// there are none.
+    ///
+    /// They are the names of the headers, the query items, and an identity that is equal for all requests with the same
+    /// credentials. A cache compares the identity instead of the parts.
     public var signature: (identity: String, headers: Set<HTTPHeaders.Name>, query: [QueryParameters.Item])? {
         ownSignature.map { ($0.identity, $0.headers, $0.query) }
     }
 
-    /// Whether a server may accept this request's signature only once, such as the count of a digest nonce.
+    /// Whether a server may accept the signature of this request only once, for example because it contains the count
+    /// of a digest nonce.
     ///
     /// It is true below an authentication by `.digest`, `.challenge` or a custom method that writes headers or query
-    /// items, or by a provider with an ``CredentialProvider/identity(of:)``. A link or a transport must not send the
-    /// request twice, unless the server certainly has not processed it. Throw ``HTTPError/Code/signatureSpent``
-    /// instead. Set it in your link if it signs each request.
+    /// items, or by a provider with an ``CredentialProvider/identity(of:)``. If your link signs each request, set it to
+    /// true.
+    ///
+    /// A link or a transport must not send such a request twice, unless the server certainly has not processed it.
+    /// Throw ``HTTPError/Code/signatureSpent`` instead.
     public var isSignedOnce: Bool {
         get { ownSignature != nil }
         set {
@@ -93,8 +98,8 @@ extension HTTPRequest {
         }
     }
 
-    /// Removes an ended load's signature, so that the request is signed anew, and restores the headers that it has
-    /// replaced. A relay's mark has no parts.
+    /// Removes the signature of a load that has ended, so that the request is signed anew, and restores the headers
+    /// that the signature has replaced. A signature without parts is kept: a relay has set it with ``isSignedOnce``.
     mutating func removeSignature() {
         guard let signature = ownSignature, !signature.headers.isEmpty || !signature.query.isEmpty else { return }
         for name in signature.headers { headers[name] = nil }
@@ -103,8 +108,8 @@ extension HTTPRequest {
         ownSignature = nil
     }
 
-    /// A method's own requests, such as a request for a nonce, don't count as signed. A signer may write the path in a
-    /// different form.
+    /// Records which parts of the request a method has written. Requests that the method sends for itself, such as a
+    /// request for a nonce, don't count as signed. A signer may write the path in a different form.
     mutating func markSigned(by identity: String, from unsigned: HTTPRequest) {
         guard method == unsigned.method, origin == unsigned.origin,
             path == unsigned.path || path.segments == unsigned.path.segments

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 
-/// Implement a provider for credentials that are fetched once and used by many requests, and pass it to
-/// ``HTTPAuthentication/shared(_:name:header:allowedOrigins:limit:per:clock:)``. It is called once for all concurrent
-/// requests, and again when the credentials are refused or expire. For an authorization server's tokens, use `oauth2`
-/// of `LetterheadOAuth`. For a username and password that a person enters, use
-/// ``HTTPAuthentication/basic(allowedOrigins:limit:per:clock:asking:)``.
+/// Provides credentials that are fetched once and used by many requests, such as a session token.
 ///
 /// ```swift
 /// struct Session: CredentialProvider {
@@ -18,15 +14,21 @@ public import LetterheadFoundation
 /// }
 /// ```
 ///
+/// Implement a provider and pass it to ``HTTPAuthentication/shared(_:name:header:allowedOrigins:limit:per:clock:)``. It
+/// is called once for all concurrent requests, and again when the credentials are refused or expire. For tokens of an
+/// authorization server, use `oauth2` of `LetterheadOAuth`. For a username and password that a person enters, use
+/// ``HTTPAuthentication/basic(allowedOrigins:limit:per:clock:asking:)``.
+///
 /// Laws:
 ///
 /// - Between two resets, only one call for each key runs at a time. A reset cancels the call in progress without
-///   awaiting it, so it may still be running beside the next one. Its result is discarded.
-/// - The provider sends its own requests to `need.next`, the chain below, or with the authentication
-///   ``HTTPAuthentication/anonymous``. `need.next` doesn't sign: send a request with another authentication over
-///   `Authenticate() --> need.next`. Any other request over its own client would wait for itself, and fails with
-///   ``HTTPError/Code/cannotAuthenticate``. In another task, it isn't recognized and waits until its deadline, if it
-///   has one.
+///   awaiting it, so it may still run while the next call begins. Its result is discarded.
+/// - The provider sends its own requests to `need.next`, the chain below, or over its client with the authentication
+///   ``HTTPAuthentication/anonymous``. `need.next` doesn't sign: to sign a request with a different authentication,
+///   send it over `Authenticate() --> need.next`.
+/// - Any other request over its own client would wait for the provider itself, and fails with
+///   ``HTTPError/Code/cannotAuthenticate``. If a different task sends such a request, the loop isn't recognized, and
+///   the request waits until its deadline, if it has one.
 /// - Requests with the same key can be signed with the same credential.
 /// - A call ends when its task is cancelled. Only a reset cancels it.
 /// - After ``reset()``, the provider returns no credentials that it stored before.
@@ -34,33 +36,39 @@ public protocol CredentialProvider: Sendable {
     /// What the provider fetches and the authentication stores, such as a ``Secret``.
     associatedtype Credential: Sendable
 
-    /// Obtains a credential for all waiting requests. If it returns nil, they fail and the previous credential is
-    /// removed.
+    /// Obtains a credential for all waiting requests. If it returns nil, these requests fail, and the previous
+    /// credential is removed.
     ///
-    /// - Throws: an error that fails all waiting requests. The next request calls the provider again.
+    /// - Throws: an error, with which all waiting requests fail. The next request calls the provider again.
     func credential(for need: HTTPAuthentication.Need<Credential>) async throws -> Credential?
 
-    /// Identifies the credential that a request needs, such as by its tenant or its scope. Each key has its own
-    /// credential, call in progress and limit of calls. At most 1,000 credentials are stored, and the oldest one is
-    /// removed first. Without `allowedOrigins`, a key's credential is sent only to the origin that it was obtained for.
-    /// Default: one key for all requests.
+    /// Identifies the credential that a request needs, such as by a tenant or a scope. Default: one key for all
+    /// requests.
+    ///
+    /// Each key has its own credential, call in progress and limit of calls. At most 1,000 credentials are stored, and
+    /// the oldest one is removed first. Without `allowedOrigins`, the credential for a key is sent only to the origin
+    /// that it was obtained for.
     func key(for request: HTTPRequest) -> String
 
-    /// Writes the credential into a request. Throws if it is malformed.
+    /// Writes the credential into a request. Throws if the credential is malformed.
     func sign(_ request: inout HTTPRequest, with credential: Credential) throws
 
-    /// Identifies a credential when its signature changes with each request, such as by its key. A cache reuses
-    /// responses for all requests with the same identity, so two users must never share one. Default: nil (a cache
+    /// Identifies a credential if each request that is signed with it has a different signature. Default: nil (a cache
     /// compares the values that ``sign(_:with:)`` writes).
+    ///
+    /// Return, for example, the name of the signing key. A cache reuses a response for all requests with the same
+    /// identity, so two users must never share one.
     func identity(of credential: Credential) -> String?
 
-    /// Whether the credential can be used for a request. Default: ``HTTPAuthentication/Freshness/fresh`` (the
+    /// Returns whether the credential can be used for a request. Default: ``HTTPAuthentication/Freshness/fresh`` (the
     /// credential is replaced only after a 401).
     func freshness(of credential: Credential, for request: HTTPRequest) -> HTTPAuthentication.Freshness
 
-    /// Reads a response to a signed request, and returns whether it refuses the credential. Implement it for a server
-    /// that refuses credentials with another status, or that announces the next signature in a response. It is called
-    /// once for each response. Default: returns true for a 401.
+    /// Reads a response to a signed request, and returns whether it refuses the credential. Default: returns true for a
+    /// 401.
+    ///
+    /// Implement it for a server that refuses credentials with a different status, or that announces the next signature
+    /// in a response. It is called once for each response.
     func isRefused(_ credential: Credential, by response: HTTPResponse) -> Bool
 
     /// Removes all stored credentials, including external copies. Default: does nothing.
@@ -87,8 +95,8 @@ extension HTTPAuthentication {
     /// Whether a stored credential can be used.
     public enum Freshness: Sendable, Hashable {
         case fresh
-        /// Still valid, but expires soon. A new one is requested. If the limit of calls does not allow this, the stored
-        /// one is used.
+        /// Still valid, but expires soon. A new credential is requested. If the limit of calls does not allow this, the
+        /// stored one is used.
         case stale
         case expired
         /// Valid, but not sufficient for this request.
@@ -101,14 +109,14 @@ extension HTTPAuthentication {
     public struct Need<Credential: Sendable>: Sendable {
         /// The first request that waits for the credential.
         public let request: HTTPRequest
-        /// The chain below the authentication, for the provider's requests.
+        /// The chain below the authentication, for requests that the provider sends.
         public let next: any HTTPLoader
         /// The credential that the new one replaces. If it is stale or insufficient, it is still valid.
         public let previous: Credential?
         /// Whether a 401 refused the previous credential.
         public let isRefused: Bool
         /// The 401 that refused the previous credential, with at most the first 64 KiB of its body. Its
-        /// `WWW-Authenticate` tells what the server requires. Nil if the previous credential was not refused.
+        /// `WWW-Authenticate` header contains what the server requires. Nil if the previous credential was not refused.
         public let response: HTTPResponse?
 
         /// Creates a need for tests of a provider, usually with a mock as `next`.
@@ -146,23 +154,24 @@ struct CredentialLimit: Sendable, Hashable {
 }
 
 extension HTTPAuthentication {
-    /// Signs requests with a provider's credentials. All requests with the same key share them until a 401, their
+    /// Signs requests with the credentials of a provider. All requests with the same key share them until a 401, their
     /// expiry or a reset.
     ///
-    /// After a 401, a request is sent once more, with the stored credentials if they have been replaced in the
-    /// meantime, and otherwise with new ones. The caller receives a second 401. A request with a one-shot body is not
-    /// sent again: the 401 is returned, and the next request obtains new credentials.
+    /// After a 401, a request is sent once more. If the stored credentials were replaced in the meantime, it is sent
+    /// with them, and otherwise with new ones. If the server responds with a second 401, the caller receives it. A
+    /// request with a one-shot body is not sent again: the caller receives the 401, and the next request obtains new
+    /// credentials.
     ///
     /// - Parameters:
     ///   - provider: is called for new credentials.
     ///   - name: the name in descriptions. It must not be secret.
-    ///   - header: the header that contains the credential. If a client's request sets it, the request keeps its value.
-    ///     Default: nil (not known).
-    ///   - allowedOrigins: where the credentials may be sent. See ``HTTPAuthentication``.
+    ///   - header: the header that contains the credential. If a request of the client sets it, the request keeps its
+    ///     value. Default: nil (not known).
+    ///   - allowedOrigins: the origins that may receive the credentials. Default: nil (see ``HTTPAuthentication``).
     ///   - limit: the maximum number of calls to the provider for each key in a window. Over the limit, requests that
-    ///     need new credentials fail with ``HTTPError/Code/cannotAuthenticate``.
-    ///   - window: the period for counting calls.
-    ///   - clock: measures the window.
+    ///     need new credentials fail with ``HTTPError/Code/cannotAuthenticate``. Default: 10.
+    ///   - window: the period for counting calls. Default: 60 seconds.
+    ///   - clock: measures the window. Default: the continuous clock.
     public static func shared(
         _ provider: some CredentialProvider, name: String = "shared", header: HTTPHeaders.Name? = nil,
         allowedOrigins: [URL]? = nil, limit: Int = 10, per window: Duration = .seconds(60),
@@ -179,15 +188,15 @@ extension HTTPAuthentication {
 }
 
 extension HTTPAuthentication {
-    /// Sends a username and a password from a closure.
+    /// Sends a username and a password that a closure returns, for example after a person has entered them.
     ///
     /// ```swift
     /// .basic { need in await loginSheet.credentials(retrying: need.isRefused) }
     /// ```
     ///
-    /// The closure is called at the first request, once for all concurrent ones, and again after a 401. If it returns
-    /// nil, these requests fail with ``HTTPError/Code/cannotAuthenticate``. They also fail if it would be called more
-    /// than `limit` times in a `window`. See ``HTTPAuthentication`` for `allowedOrigins`.
+    /// The closure is called at the first request, once for all concurrent requests, and again after a 401. The waiting
+    /// requests fail with ``HTTPError/Code/cannotAuthenticate`` if it returns nil, or if it would be called more than
+    /// `limit` times in a `window`. See ``HTTPAuthentication`` for `allowedOrigins`.
     public static func basic(
         allowedOrigins: [URL]? = nil, limit: Int = 10, per window: Duration = .seconds(60),
         clock: any Clock<Duration> = ContinuousClock(),
@@ -204,12 +213,16 @@ extension HTTPAuthentication {
             clock: clock)
     }
 
-    /// Sends a bearer token from a closure.
+    /// Sends a bearer token that a closure returns.
     ///
-    /// The closure is called at the first request, once for all concurrent ones, and again after a 401. Send its own
-    /// requests to `need.next`. If it returns nil, the waiting requests fail with
-    /// ``HTTPError/Code/cannotAuthenticate``. They also fail if it would be called more than `limit` times in a
-    /// `window`. See ``HTTPAuthentication`` for `allowedOrigins`.
+    /// ```swift
+    /// .bearer { need in Secret(try await need.next.load(tokenRequest).decode(Token.self).value) }
+    /// ```
+    ///
+    /// The closure is called at the first request, once for all concurrent requests, and again after a 401. It sends
+    /// its requests to `need.next`. The waiting requests fail with ``HTTPError/Code/cannotAuthenticate`` if it returns
+    /// nil, or if it would be called more than `limit` times in a `window`. See ``HTTPAuthentication`` for
+    /// `allowedOrigins`.
     public static func bearer(
         allowedOrigins: [URL]? = nil, limit: Int = 10, per window: Duration = .seconds(60),
         clock: any Clock<Duration> = ContinuousClock(),
