@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// What a client would send for a template, and where each part comes from. Print it when a header, a timeout or an
-/// origin isn't what you expect.
+/// What a client would send for a template, and where each part comes from.
 ///
 /// ```swift
 /// print(try await client.explain(GetUser(login: "ada").header("X-Trace", "1").timeout(.seconds(5))))
@@ -15,13 +14,15 @@
 /// //   chain: HTTPClient(…)
 /// ```
 ///
-/// Secret values are redacted.
+/// Print it when a header, a timeout or an origin isn't what you expect. Secret values are redacted.
 public struct RequestExplanation: Sendable, CustomStringConvertible {
-    /// The request as the client's links receive it, with the environment and the stored cookies. It isn't signed.
+    /// The request as the links of the client receive it, with the environment and the stored cookies. It isn't signed.
     public let request: HTTPRequest
-    /// The parts of the request, its settings and the chain, in this order. A part has a name such as
-    /// `header X-Trace` or `timeout`, a value that is redacted if it is secret, and a source: what has set the value,
-    /// such as a template, a decorator, the client, an environment, the body, the decoder, or the defaults.
+    /// The parts of the request, its settings and the chain, in this order.
+    ///
+    /// A part has a name such as `header X-Trace` or `timeout`, and a value that is redacted if it is secret. Its
+    /// source is what has set the value, such as a template, a decorator, the client, an environment, the body, the
+    /// decoder, or the defaults.
     public let parts: [(name: String, value: String, source: String)]
 
     public var description: String {
@@ -31,13 +32,13 @@ public struct RequestExplanation: Sendable, CustomStringConvertible {
 }
 
 extension HTTPClient {
-    /// Builds a template's request as this client sends it, and tells what has set each part. Nothing is sent.
+    /// Builds the request for a template as this client sends it, and explains what has set each part. Nothing is sent.
     ///
-    /// The explanation includes the environment (a closure is called for it) and the jar's cookies. Your own links
-    /// are not called. The last part lists the whole chain.
+    /// The explanation includes the environment and the stored cookies. If a closure provides the environment, the
+    /// closure is called. Your own links are not called. The last part lists the whole chain.
     ///
-    /// - Throws: errors from building the request and from the environment's closure, and `.invalidRequest` if the
-    ///   request cannot be sent.
+    /// - Throws: errors from building the request and from the closure for the environment, and `.invalidRequest` if
+    ///   the request cannot be sent.
     public func explain(_ template: some RequestTemplate) async throws -> RequestExplanation {
         let built = try sendable(template).request()
         var adopted = built
@@ -45,7 +46,7 @@ extension HTTPClient {
         let filled = try await request(adopted, after: parts.provider)
         var final = if let jar = parts.cookies { try await request(filled, after: jar) } else { filled }
         try final.validate()
-        // A custom credential is secret, even if its header's name isn't known to be.
+        // A custom credential is secret, even if the name of its header isn't known to be.
         for place in parts.authenticate.places(for: final) {
             switch place {
             case .header(let name): final.redaction = final.redaction.adding(headers: [name])
@@ -156,7 +157,7 @@ private struct Explaining {
         }
     }
 
-    /// The environment for a request without its own.
+    /// The name of the environment that applies to a request without its own.
     private var environmentName: String {
         client.defaults.options.contains(ServerEnvironment.self) ? "the client" : "the environment of the client"
     }
@@ -213,7 +214,7 @@ private struct Explaining {
         add("retries", value, source)
     }
 
-    /// Nil if nothing has set the option.
+    /// Returns what has set an option. Nil if nothing has set it.
     private func source(_ option: (some HTTPRequestOption).Type) -> String? {
         if built.options.contains(option) { return setting(option) }
         return client.defaults.options.contains(option) ? "the client" : nil

@@ -3,12 +3,12 @@
 extension HTTPClient {
     /// Begins a series of requests that belong together.
     ///
-    /// If you call it on the client of a series, the new series has the same generation, and the earlier of the two
-    /// deadlines.
+    /// If you call it on the client of a series, the new series belongs to the same period between two resets, and the
+    /// earlier of the two deadlines applies.
     ///
     /// - Parameters:
     ///   - limit: the time for all requests and waits, counted from now. A streamed body counts until it was read. With
-    ///     zero or less, each request is `.invalidRequest`. Default: nil (no limit).
+    ///     zero or less, each request fails with `.invalidRequest`. Default: nil (no limit).
     ///   - kind: what each request is, such as `page`, for observers. Default: nil (the requests are unrelated).
     ///   - clock: the clock for the waits and the limit. Default: the clock of the client.
     public func series(
@@ -44,8 +44,8 @@ extension HTTPClient {
     var generation: ClientGeneration { sequence?.generation ?? parts.identity.generation }
 }
 
-/// Requests that belong together, such as those for the pages of a list. A reset of the client ends all of them, and
-/// one deadline limits them. Create it with ``HTTPClient/series(within:kind:clock:)``.
+/// Requests that belong together, such as those for the pages of a list. One reset ends all of them, and one deadline
+/// limits them.
 ///
 /// ```swift
 /// let series = client.series(within: .seconds(60))
@@ -57,11 +57,12 @@ extension HTTPClient {
 /// ```
 ///
 /// Use a series for a loop of requests, such as polling or a custom page sequence. Without it, a loop that runs during
-/// ``HTTPClient/reset()`` continues with the credentials of the next user.
+/// ``HTTPClient/reset()`` continues with the credentials of the next user. Create it with
+/// ``HTTPClient/series(within:kind:clock:)``.
 ///
-/// - After a reset, each request and each wait of the series is `.cancelled`, and requests in flight end. A value that
-///   arrived earlier belongs to the previous user: check ``generation`` before you deliver it.
-/// - After the deadline, each request is `.timedOut`. A wait that would end later throws this error at once.
+/// - After a reset of the client, each request and each wait of the series fails with `.cancelled`, and requests in
+///   flight end. A value that arrived earlier belongs to the previous user: check ``generation`` before you deliver it.
+/// - After the deadline, each request fails with `.timedOut`. A wait that would end later throws this error at once.
 public struct RequestSeries: Sendable {
     /// Sends the requests of the series. It is derived from the client that began the series.
     public let client: HTTPClient
@@ -69,7 +70,7 @@ public struct RequestSeries: Sendable {
 
     fileprivate init(client: HTTPClient, clock: any Clock<Duration>) { (self.client, self.clock) = (client, clock) }
 
-    /// The time between two resets of the client that the series belongs to.
+    /// The period between two resets of the client in which the series began.
     public var generation: ClientGeneration { client.generation }
 
     /// Waits before the next request.
@@ -78,9 +79,9 @@ public struct RequestSeries: Sendable {
     ///   - duration: the time to wait. With zero, the call returns at once, unless one of the errors below applies.
     ///   - failure: the failure that the next request follows. Default: nil.
     ///   - request: the next request, for errors. Default: an empty request.
-    /// - Throws: ``HTTPError``: `.timedOut` if the deadline passes before, `.cancelled` after a reset, and
-    ///   `.invalidRequest` if the limit of the series is zero or less.
-    ///   `CancellationError` if the calling task was cancelled.
+    /// - Throws: ``HTTPError``: `.timedOut` if the deadline passes before the wait ends, `.cancelled` after a reset,
+    ///   and `.invalidRequest` if the limit of the series is zero or less. `CancellationError` if the calling task was
+    ///   cancelled.
     public func pause(
         for duration: Duration, after failure: HTTPError? = nil,
         before request: @autoclosure () throws -> HTTPRequest = HTTPRequest()

@@ -5,29 +5,29 @@
     public import FoundationNetworking
 #endif
 
-/// A template with a builder and a loader, ready to send. Use it to send a template over a chain that you have
-/// composed, or with a custom ``RequestBuilder``. An ``HTTPClient`` does the same with its own chain.
+/// A template with a builder and a loader, ready to send. An ``HTTPClient`` does the same with its own chain.
 ///
 /// ```swift
 /// let user = try await SendableRequest(GetUser(login: "ada"), over: chain).send()
 /// ```
 ///
-/// Sending has these steps:
+/// Use it to send a template over a chain that you have composed, or with a custom ``RequestBuilder``. Sending has
+/// these steps:
 ///
 /// 1. The builder creates the request from the template.
-/// 2. The loader returns the response. If the loader is a chain, its links determine how the request is sent. See
-///    ``HTTPClient`` for a client's links.
+/// 2. The loader returns the response. If the loader is a chain, its links determine how the request is sent.
+///    ``HTTPClient`` lists the links of a client.
 /// 3. The status is checked.
-/// 4. The template's ``RequestTemplate/finish(_:)`` receives the response or the error.
-/// 5. The template's ``RequestTemplate/decode(_:)`` decodes the response.
+/// 4. ``RequestTemplate/finish(_:)`` of the template receives the response or the error.
+/// 5. ``RequestTemplate/decode(_:)`` of the template decodes the response.
 public struct SendableRequest<Template: RequestTemplate>: Sendable {
     private let template: Template
     /// Nil for the standard builder.
     private let builder: (any RequestBuilder<Template>)?
-    /// Each time that the request is sent, a copy begins.
+    /// The load to begin. Each time the request is sent, a copy begins.
     private let load: Load
 
-    /// Creates a request with the standard builder and without a client's settings.
+    /// Creates a request with the standard builder and without client settings.
     public init(_ template: Template, over loader: any HTTPLoader) { self.init(template, over: loader, for: nil) }
 
     init(_ template: Template, over loader: any HTTPLoader, for client: HTTPClient?) {
@@ -35,7 +35,7 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
         load = Load(over: loader, for: client, template: Template.self)
     }
 
-    /// Creates a request from a builder, which contains the template. It has no client's settings.
+    /// Creates a request from a builder, which contains the template. It has no client settings.
     public init(_ builder: some RequestBuilder<Template>, over loader: any HTTPLoader) {
         (template, self.builder) = (builder.template, builder)
         load = Load(over: loader, for: nil, template: Template.self)
@@ -75,7 +75,9 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
         }
     }
 
-    /// - Throws: an error with a request that shows the client's environment.
+    /// Builds the request.
+    ///
+    /// - Throws: an error with a request that shows the environment of the client.
     func request() throws(HTTPError) -> HTTPRequest {
         do throws(HTTPError) {
             return if let builder { try builder.checkedRequest() } else { try template.requestWithoutEnvironment() }
@@ -109,8 +111,10 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
 }
 
 extension HTTPClient {
-    /// Builds a template's request with this client's environment and settings, to inspect it or to change it before
-    /// you send it. Nothing is sent, and no link changes the request.
+    /// Builds the request for a template with the environment and settings of this client. Use it to inspect the
+    /// request, or to change it before you send it.
+    ///
+    /// Nothing is sent, and no link changes the request.
     ///
     /// - Throws: `.invalidRequest` if the request cannot be built, and if a closure provides the environment.
     public func request(for template: some RequestTemplate) throws(HTTPError) -> HTTPRequest {
@@ -129,10 +133,10 @@ extension HTTPClient {
     }
 
     #if Foundation || canImport(Darwin)
-        /// Builds a template's request as ``request(for:)`` does, and converts it to a `URLRequest`.
+        /// Builds the request for a template as ``request(for:)`` does, and converts it to a `URLRequest`.
         ///
-        /// - Throws: `.invalidRequest` if the request cannot be built or converted, and if a closure provides the
-        ///   environment: use ``RequestBuilder/urlRequest(in:)``.
+        /// - Throws: `.invalidRequest` if the request cannot be built or converted. If a closure provides the
+        ///   environment, the error is `.invalidRequest`, too: use ``RequestBuilder/urlRequest(in:)``.
         public func urlRequest(for template: some RequestTemplate) throws(HTTPError) -> URLRequest {
             try request(for: template).urlRequest()
         }

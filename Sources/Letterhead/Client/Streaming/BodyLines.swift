@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
 extension HTTPResponseBody {
-    /// The body's lines as they arrive, without their endings.
+    /// The lines of the body as they arrive, without their endings.
     ///
     /// ```swift
     /// for try await line in try await client.stream(Logs()).body.lines { print(line) }
     /// ```
     ///
-    /// A line ends with LF or CRLF. The sequence includes empty lines, and a last line without an ending. The bytes are
-    /// decoded as UTF-8, and a malformed sequence becomes U+FFFD. It keeps at most one chunk, one incomplete line and 7
-    /// complete lines in memory. A line of more than 1 MiB is `.responseTooLarge`. For another limit, see
-    /// ``lines(upTo:)``.
+    /// - A line ends with LF or CRLF. The sequence includes empty lines, and a last line without an ending.
+    /// - The bytes are decoded as UTF-8, and a malformed sequence becomes U+FFFD.
+    /// - A line of more than 1 MiB fails with `.responseTooLarge`. To change the limit, use ``lines(upTo:)``.
+    /// - At most one chunk, one incomplete line and 7 complete lines are in memory.
     public var lines: Lines { lines(upTo: 1 << 20) }
 
-    /// Returns the body's lines as they arrive, with another limit.
+    /// Returns the lines of the body as they arrive, with a custom limit for the length of a line. See ``lines``.
     ///
     /// - Parameter limit: the maximum number of bytes in a line, without its ending.
     public func lines(upTo limit: Int) -> Lines { Lines(body: self, limit: limit) }
 
-    /// A body's lines. See ``HTTPResponseBody/lines``.
+    /// The lines of a body. See ``HTTPResponseBody/lines``.
     public struct Lines: AsyncSequence, Sendable {
         fileprivate let body: HTTPResponseBody
         fileprivate let limit: Int
@@ -25,8 +25,8 @@ extension HTTPResponseBody {
         public func makeAsyncIterator() -> Iterator { Iterator(body: body, limit: limit) }
 
         public struct Iterator: AsyncIteratorProtocol, Sendable {
-            /// The chunk's next lines, in reverse order. They are split in batches, so that most calls of `next` need
-            /// neither another function call nor an access to the chunk.
+            /// The next lines in the chunk, in reverse order. They are split in batches, so that most calls of `next`
+            /// need neither a further function call nor an access to the chunk.
             @usableFromInline var batch: [String] = []
             private var pieces: HTTPResponseBody.Iterator?
             private var splitter: LineSplitter
@@ -38,7 +38,7 @@ extension HTTPResponseBody {
                 origin = body.origin
             }
 
-            /// Returns the next line, or nil at the body's end.
+            /// Returns the next line, or nil at the end of the body.
             ///
             /// - Throws: `.responseTooLarge` for a line over the limit, and the errors of reading the body.
             @inlinable

@@ -9,11 +9,11 @@ import LetterheadFoundation
 /// for try await event in client.events(of: News()) { print(event.event, event.data) }
 /// ```
 public struct ServerSentEvent: Sendable, Hashable {
-    /// The event's type. Default: `message`.
+    /// The event type. Default: `message`.
     public var event: String
     /// The lines of data, joined by LF.
     public var data: String
-    /// The stream's last identifier, set with this event or before it. Nil if it has set none.
+    /// The last identifier that the stream has set, with this event or before it. Nil if it has set none.
     public var id: String?
     /// The reconnection time that the server has set with this event. Nil if it has set none.
     public var retry: Duration?
@@ -40,7 +40,7 @@ public struct ServerSentEvent: Sendable, Hashable {
 }
 
 extension ServerSentEvent: CustomStringConvertible, CustomReflectable {
-    /// The event's type, its data's size in bytes, and whether it has an identifier. The data itself is omitted.
+    /// The event type, the size of the data in bytes, and whether there is an identifier. The data itself is omitted.
     public var description: String {
         "ServerSentEvent(\(Redaction.visible(event)), \(data.utf8.count) bytes\(id == nil ? "" : ", with id"))"
     }

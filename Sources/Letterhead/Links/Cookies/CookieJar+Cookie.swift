@@ -4,7 +4,8 @@ public import LetterheadFoundation
 extension CookieJar {
     /// A cookie from a server (RFC 6265bis, 5.7). No description contains its value.
     public struct Cookie: Hashable, Sendable {
-        /// Stored but not applied, because only in a browser can one site embed another.
+        /// The `SameSite` attribute. It is stored but not applied, because only in a browser can one site embed a
+        /// different one.
         public enum SameSite: String, Hashable, Sendable {
             case strict = "Strict"
             case lax = "Lax"
@@ -16,13 +17,13 @@ extension CookieJar {
         public let name: String
         /// The value. Do not write it to logs.
         public internal(set) var value: String
-        /// In lower case and without a leading dot.
+        /// The domain, in lower case and without a leading dot.
         public let domain: String
         /// Whether only ``domain`` itself receives the cookie, and not its subdomains.
         public let isHostOnly: Bool
-        /// Requests for this path and for paths below it receive the cookie.
+        /// The path. Requests for this path and for paths below it receive the cookie.
         public let path: String
-        /// Nil for a session cookie.
+        /// When the cookie expires. Nil for a session cookie.
         public internal(set) var expires: Date?
         /// Whether the cookie is sent only over https.
         public let isSecure: Bool
@@ -35,10 +36,10 @@ extension CookieJar {
         var lastUsed: Date
         /// Orders cookies that were created at the same time.
         var order: UInt64 = 0
-        /// The expiry in the jar's file.
+        /// The expiry that the file of the jar contains.
         var savedExpiry: Date?
 
-        /// Creates a cookie. A leading dot of the domain is removed. Without an expiry, it is a session cookie.
+        /// Creates a cookie. Without an expiry, it is a session cookie. A leading dot of the domain is removed.
         public init(
             _ name: String, _ value: String, domain: String, isHostOnly: Bool = true, path: String = "/",
             expires: Date? = nil, isSecure: Bool = true, isHTTPOnly: Bool = true, sameSite: SameSite? = nil
@@ -98,9 +99,9 @@ extension CookieJar.Cookie: CustomStringConvertible, CustomDebugStringConvertibl
 struct SetCookie: Equatable {
     var name: String
     var value: String
-    /// In lower case, without a leading dot. Nil or empty for the request's host.
+    /// In lower case, without a leading dot. Nil or empty for the host of the request.
     var domain: String?
-    /// Nil for the request's default path.
+    /// Nil for the default path of the request.
     var path: String?
     var expires: Int64?
     /// In seconds. Takes precedence over ``expires``.
@@ -109,10 +110,10 @@ struct SetCookie: Equatable {
     var isHTTPOnly = false
     var sameSite: CookieJar.Cookie.SameSite?
 
-    /// In bytes, for the name and the value together, and for one attribute.
+    /// The longest name and value together, and the longest attribute, in bytes.
     static let longest = (pair: 4096, attribute: 1024)
 
-    /// Returns nil if the standard requires ignoring the field.
+    /// Parses a field. Returns nil if the standard requires ignoring it.
     init?(_ text: String) {
         // Tabs are allowed, but no other control characters.
         guard text.utf8.allSatisfy({ $0 == 0x09 || $0 >= 0x20 && $0 != 0x7F }) else { return nil }

@@ -2,7 +2,7 @@
 public import LetterheadFoundation
 import Synchronization
 
-/// Keep cookies from responses, and send them with later requests (RFC 6265bis).
+/// Keeps cookies from responses, and sends them with later requests (RFC 6265bis).
 ///
 /// ```swift
 /// let client = HTTPClient(environment: .production, cookies: CookieJar())
@@ -11,13 +11,15 @@ import Synchronization
 /// await client.reset()                             // removes all cookies
 /// ```
 ///
-/// A jar belongs to the clients that you pass it to. The process has no shared jar. A client uses it for each attempt
-/// and each hop. It stores at most 180 cookies of one domain and 3,000 in total. Beyond that, it removes the least
-/// recently used ones until a thirty-second of the limit is free again. A cookie is refused if its name and value have
-/// more than 4096 bytes together, and is stored for at most 400 days.
+/// Use a jar for a server that recognizes a session by a cookie. A jar belongs to the clients that you pass it to, and
+/// the process has no shared jar. A client uses it for each attempt and each hop of a redirect. <doc:StoringCookies>
+/// shows how to save cookies and to set them yourself.
 ///
-/// In a custom chain, put the jar below ``ApplyEnvironment``, so that the request's URL is complete, and below
-/// ``Authenticate``, so that it sees the 401 that is handled there. Put it above a cache.
+/// - The jar stores at most 180 cookies of one domain and 3,000 in total. Beyond that, it removes the least recently
+///   used ones until a thirty-second of the limit is free again.
+/// - A cookie is refused if its name and value have more than 4096 bytes together, and is stored for at most 400 days.
+/// - In a custom chain, put the jar below ``ApplyEnvironment``, so that the URL of the request is complete, and below
+///   ``Authenticate``, so that it sees a 401 that is handled there. Put it above a cache.
 public final class CookieJar: LoaderLink {
     let table = Mutex(CookieTable())
     let isPublicSuffix: @Sendable (String) -> Bool
@@ -41,20 +43,27 @@ public final class CookieJar: LoaderLink {
         (self.now, self.isPublicSuffix, file, onError) = (now, isPublicSuffix, nil, { _ in })
     }
 
-    /// Creates a jar that loads its cookies from a file and stores them there. See ``init(now:isPublicSuffix:)`` for
-    /// the closure.
+    /// Creates a jar that loads its cookies from a file and stores them there.
     ///
-    /// The file has the format of ``text``, and only its owner can read it. Saving creates its directory. It is
-    /// replaced atomically when a persistent cookie is set, changed or removed, but not when an expiry moves by less
-    /// than 1 % of the cookie's remaining lifetime, or an hour if that is less. Session cookies are neither saved nor
-    /// loaded. Several processes can use one file: each one saves only its own changes and keeps the others'. A file
-    /// that is damaged, or that other users can write, is treated as empty.
+    /// The file has the format of ``text``, and only its owner can read it. Session cookies are neither saved nor
+    /// loaded. Several processes can use one file: each process saves only its own changes and keeps the changes of the
+    /// others. A file that is damaged, or that other users can write, is treated as empty.
     ///
-    /// If the file cannot be read or written, `onError` receives the error, on the thread that uses the file. Requests
-    /// don't fail because of it. While another process holds the lock of the file, a change waits for at most five
-    /// seconds, and not past the request's deadline or its cancellation. A request blocks no thread meanwhile, but
-    /// `set(_:)`, `remove(_:)`, `removeAll()` and `add(text:)` block the calling one. The cookies are then only in
-    /// memory until the jar saves another change.
+    /// - The file is replaced atomically when a persistent cookie is set, changed or removed. It isn't replaced if only
+    ///   an expiry moves, by less than 1 % of the remaining lifetime and by less than an hour. Saving creates the
+    ///   directory.
+    /// - If a different process holds the lock of the file, a change waits for at most five seconds, and not past the
+    ///   deadline or the cancellation of the request. The cookies are then only in memory until the jar saves a later
+    ///   change.
+    /// - A request blocks no thread while it waits, but `set(_:)`, `remove(_:)`, `removeAll()` and `add(text:)` block
+    ///   the calling thread.
+    ///
+    /// - Parameters:
+    ///   - file: the URL of the file.
+    ///   - now: returns the current date. Default: the system date.
+    ///   - isPublicSuffix: see ``init(now:isPublicSuffix:)``.
+    ///   - onError: receives the error if the file cannot be read or written, on the thread that uses the file.
+    ///     Requests don't fail because of it. Default: ignores the error.
     public init(
         file: URL, now: @escaping @Sendable () -> Date = { Date() },
         isPublicSuffix: @escaping @Sendable (String) -> Bool = { _ in false },
@@ -80,7 +89,7 @@ public final class CookieJar: LoaderLink {
     /// cookie removes the existing cookie and isn't stored.
     public func set(_ cookie: Cookie) { set([cookie]) }
 
-    /// Writes the file once.
+    /// Stores several cookies and writes the file once.
     func set(_ cookies: [Cookie]) {
         let time = now()
         table.withLock { table in
@@ -106,7 +115,8 @@ public final class CookieJar: LoaderLink {
         if let file { delete(file, holding: Result { try file.lock() }) }
     }
 
-    /// The request's own cookie takes precedence over the jar's cookie of the same name.
+    /// Adds the cookies for the URL, and stores those in the response. If the request sets a cookie itself, the jar
+    /// doesn't add a cookie of the same name.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         guard request.handlesCookies, let target = CookieTarget(request) else { return try await next.load(request) }
         let cookies = request.missing(table.withLock { $0.cookies(for: target, at: now()) })
@@ -163,7 +173,7 @@ public final class CookieJar: LoaderLink {
 }
 
 extension CookieJar {
-    /// A stored response's cookies are not new.
+    /// Stores the cookies of a response from a server. A response from a cache sets no new cookies.
     private func store(_ response: inout HTTPResponse, of request: HTTPRequest) async {
         let fields = response.newSetCookies
         guard !fields.isEmpty, let target = CookieTarget(response.request) else { return }
@@ -221,9 +231,9 @@ extension CookieJar {
 }
 
 extension CookieJar: CustomStringConvertible, CustomReflectable {
-    /// The cookies' names, domains and paths.
+    /// The names, domains and paths of the cookies.
     public var description: String { "CookieJar(\(cookies.map(\.description).joined(separator: ", ")))" }
-    /// `dump` prints no value.
+    /// Contains no values, so that `dump` prints none.
     public var customMirror: Mirror { Mirror(describing: self, as: .class) }
 }
 
@@ -232,7 +242,7 @@ struct CookieDecision: Sendable, CustomStringConvertible {
     /// The cookie that was stored (or removed, if it has expired), or why it was refused.
     let result: Result<CookieJar.Cookie, CookieRules.Refusal>
 
-    /// Records an event without the cookie's value.
+    /// Records an event without the value of the cookie.
     func record(for request: HTTPRequest, at time: Date) {
         switch result {
         case .success(let cookie):
@@ -255,12 +265,12 @@ struct CookieDecision: Sendable, CustomStringConvertible {
     }
 }
 
-/// In the order of the fields.
+/// The decisions about the cookies in a response, in the order of the fields.
 enum CookieDecisions: HTTPRequestOption {
     static let defaultOptionValue: [CookieDecision] = []
 }
 
-/// Nil if the response's own fields are new.
+/// The value of ``HTTPResponse/newSetCookies`` if a link has set it. Nil if all fields of the response are new.
 private enum NewSetCookies: HTTPRequestOption {
     static let defaultOptionValue: [String]? = nil
 }
@@ -268,7 +278,8 @@ private enum NewSetCookies: HTTPRequestOption {
 extension HTTPResponse {
     /// The `Set-Cookie` values that a server has sent for this request. A ``CookieJar`` above applies them.
     ///
-    /// Set it in your cache, because a stored response's cookies must not be applied again.
+    /// If you write a cache, set it for a stored response: to the values that the server has sent with a confirmation
+    /// (304), or to an empty list. The cookies in a stored response must not be applied again.
     public var newSetCookies: [String] {
         get { self[option: NewSetCookies.self] ?? headers.values(for: .setCookie) }
         set { self[option: NewSetCookies.self] = newValue }
@@ -296,7 +307,7 @@ extension HTTPRequest {
         return cookies.filter { !names.contains(Array($0.name.utf8)) }
     }
 
-    /// The request's own cookies come last.
+    /// Returns the request with cookies in addition to those that it sets itself, which come last.
     func adding(_ cookies: [CookieJar.Cookie]) -> HTTPRequest {
         var request = self
         let texts = cookies.map { $0.name.isEmpty ? $0.value : "\($0.name)=\($0.value)" }

@@ -6,22 +6,30 @@
 /// GetUser(login: "ada").deadline(in: .seconds(2))
 /// ```
 ///
-/// The request carries its deadline, a point in time on the link's clock, to the links below. They never wait longer
-/// than ``HTTPRequest/timeLeft``, for example for a queue, a back-off, a token, a redirect, a connection or the next
-/// bytes of a body. If a wait would pass the deadline, the request fails at once with `.timedOut`. Custom links and
-/// transports that wait must do the same, because no timer ends them. Of two deadlines, the earlier one applies.
-/// ``RequestSettings/timeout`` independently limits a single attempt.
+/// A client contains this link, without a default limit. ``RequestSettings/timeout`` independently limits a single
+/// attempt.
+///
+/// The request carries its deadline, a point in time on the clock of the link, to the links below. They never wait
+/// longer than ``HTTPRequest/timeLeft``, for example for a queue, a back-off, a token, a redirect, a connection or the
+/// next bytes of a body. If a wait would pass the deadline, the request fails at once with `.timedOut`. If you write a
+/// link or a transport that waits, let it do the same, because no timer ends its waits. Of two deadlines, the earlier
+/// one applies.
 public struct Deadline: LoaderLink {
     private let standard: Duration?
     private let timeline: Timeline
 
-    /// Limits requests that don't set ``RequestSettings/deadline``. A request that sets it to nil has no limit.
+    /// Creates a link that limits requests that don't set ``RequestSettings/deadline``.
+    ///
+    /// - Parameters:
+    ///   - standard: the limit. A request that sets its deadline to nil has no limit. Default: nil (no limit).
+    ///   - clock: measures the time. Default: the continuous clock.
     public init(_ standard: Duration? = nil, clock: any Clock<Duration> = ContinuousClock()) {
         self.standard = standard
         timeline = Timeline(clock)
     }
 
-    /// Stores the deadline, and checks it while a streamed body is read. Everything below ends its own waits.
+    /// Stores the deadline in the request, and checks it while a streamed body is read. The links below end their waits
+    /// themselves.
     ///
     /// - Throws: `.invalidRequest` if the limit is zero or less, and the errors of `next`.
     @inline(__always)
@@ -42,12 +50,14 @@ extension Deadline: CustomStringConvertible {
 }
 
 extension RequestConfigurable {
-    /// Limits the total time of a request, from the ``Deadline`` link to the last byte of the body: queues, every
-    /// attempt, back-off, token refreshes, redirects and reading the body. The time in a client's `links` and in
-    /// ``RequestTemplate/decode(_:)`` doesn't count. To limit a single attempt, use ``timeout(_:)``.
+    /// Limits the total time of a request, from the ``Deadline`` link to the last byte of the body.
     ///
-    /// If the limit is nil, the request has no deadline, even if the client's ``Deadline`` has a default. A request
-    /// that exceeds the limit is `.timedOut`, with the phase in the message.
+    /// The time in queues, attempts, back-off, token refreshes, redirects and reading the body counts. The time in the
+    /// `links` of a client and in ``RequestTemplate/decode(_:)`` doesn't count. To limit a single attempt, use
+    /// ``timeout(_:)``.
+    ///
+    /// A request that exceeds the limit fails with `.timedOut`, and the message contains what it was waiting for. If
+    /// the limit is nil, the request has no deadline, even if a ``Deadline`` link has a default.
     public func deadline(in limit: Duration?) -> Configured {
         configured { $0.deadline = limit }
     }

@@ -4,20 +4,33 @@ import LetterheadFoundation
 /// Shares one load among equal requests that are in flight at the same time.
 ///
 /// ```swift
-/// let chain = Authenticate(oauth) --> Deduplicate() --> Throttle(limit: 4) --> HTTPClient.defaultTransport
+/// let client = HTTPClient(environment: .production, attemptLinks: Deduplicate() --> Throttle(limit: 4))
+/// ```
+///
+/// Use it if several parts of a program request the same resource at the same time. No response is stored after the
+/// load has ended: to reuse responses later, use a cache.
+///
+/// ## Choose which requests share a load
+///
+/// By default, requests are equal according to ``Deduplicate/Settings/automatic``. A request can choose otherwise:
+///
+/// ```swift
 /// request.deduplication = .never           // never share
 /// request.deduplication = .key("settings") // share by key
 /// ```
 ///
-/// By default, requests are equal according to ``Deduplicate/Settings/automatic``. With
-/// ``Deduplicate/Settings/key(_:)``, you decide which ones are. Headers in `ignoring` may differ. Secret headers are
-/// always compared: headers with a secret name (see ``Redaction``), and headers set by
-/// ``HTTPHeaders/setSecret(_:for:)``.
+/// Headers in `ignoring` may differ. Secret headers are always compared: headers with a secret name (see
+/// ``Redaction``), and headers set by ``HTTPHeaders/setSecret(_:for:)``.
 ///
-/// A request stops waiting when its own task is cancelled or its own deadline passes. When no request waits for the
-/// load any longer, the load is cancelled. In each request's response, ``HTTPResponse/request`` is this request, and
-/// ``HTTPResponse/sharedFrom`` identifies the request that was sent. Failures are shared. No response is stored after
-/// the load has ended. Streamed bodies are not shared.
+/// ## What the requests receive
+///
+/// - In the response to each request, ``HTTPResponse/request`` is this request, and ``HTTPResponse/sharedFrom``
+///   identifies the request that was sent.
+/// - Failures are shared. Streamed bodies are not shared.
+/// - A request stops waiting when its own task is cancelled or its own deadline passes. When no request waits for the
+///   load any longer, the load is cancelled.
+///
+/// ## Choose the position
 ///
 /// Put it below all links that change requests, so that it compares what is sent: below redirects, environment and
 /// authentication. Above an authentication with ``HTTPAuthentication/bearer(each:allowedOrigins:)``, equal requests
@@ -27,8 +40,12 @@ public final class Deduplicate: LoaderLink {
     private let ignored: Set<HTTPHeaders.Name>
     private let clock: any Clock<Duration>
 
-    /// Creates a link. `ignored` headers, such as one with a new value in each request, are compared only if they are
-    /// secret.
+    /// Creates a link.
+    ///
+    /// - Parameters:
+    ///   - ignored: headers that aren't compared unless they are secret, such as one with a new value in each request.
+    ///     Default: empty.
+    ///   - clock: measures the deadlines of waiting requests. Default: the continuous clock.
     public init(ignoring ignored: Set<HTTPHeaders.Name> = [], clock: any Clock<Duration> = ContinuousClock()) {
         self.ignored = ignored
         self.clock = clock
@@ -49,8 +66,10 @@ public final class Deduplicate: LoaderLink {
         return try await next.load(request)
     }
 
-    /// Returns the response to a load that equal requests share. It is nil if only the first one can read it or may see
-    /// it. Its body may occupy a slot or a connection, so it is released before the others are sent.
+    /// Returns the response to a load that equal requests share. Nil if only the first request can read it or may see
+    /// it.
+    ///
+    /// Its body may occupy a slot or a connection, so it is released before the others are sent.
     private func sharedResponse(
         to request: HTTPRequest, _ key: DeduplicationKey, next: any HTTPLoader
     ) async throws(HTTPError) -> HTTPResponse? {
@@ -67,7 +86,8 @@ public final class Deduplicate: LoaderLink {
         case .cancelled: throw HTTPError(.cancelled, request: request)
         case .reset: throw request.resetError("the chain was reset")
         case .late: throw request.deadlinePassed(while: Self.phase)
-        // A closure below has returned a token, perhaps another user's. A caller's key covers the user.
+        // A closure below has returned a token, perhaps of a different user. If the caller sets a key, the key
+        // identifies the user.
         case .value(let led)
         where !load.isFirst && request.deduplication == .automatic && led.request.loadValues[option: SignedForOne.self]
             && request.headers[.authorization].map { $0 == led.request.headers[.authorization] } != true:
@@ -83,7 +103,8 @@ public final class Deduplicate: LoaderLink {
         }
     }
 
-    /// Cancels the running loads, except other clients', and resets the links below.
+    /// Cancels the running loads that must end at this reset, and resets the links below. Loads of other clients
+    /// continue.
     public func reset(next: any HTTPLoader) async {
         loads.reset { $0.request.endsAtReset }
         await next.reset()
@@ -117,7 +138,8 @@ enum DeduplicationOption: HTTPRequestOption {
 }
 
 extension RequestSettings {
-    /// Used only by a chain with ``Deduplicate``. Default: ``Deduplicate/Settings/automatic``.
+    /// Which equal requests share a load with this one. Used only by a chain with ``Deduplicate``. Default:
+    /// ``Deduplicate/Settings/automatic``.
     public var deduplication: Deduplicate.Settings {
         get { self[option: DeduplicationOption.self] }
         set { self[option: DeduplicationOption.self] = newValue }
@@ -138,16 +160,16 @@ extension Deduplicate {
         /// ``RequestSettings/responseLimit``, if the method is safe (RFC 9110, 9.2.1). Their deadlines may differ.
         public static let automatic = Deduplicate.Settings(kind: .automatic)
 
-        /// Sends the request itself, even if an equal one is in flight.
+        /// Sends the request itself, even if an equal request is in flight.
         public static let never = Deduplicate.Settings(kind: .never)
 
         /// Shares a load with requests that have the same key, origin, headers and identity. Method, path and body may
-        /// differ. The identity consists of every secret query item, the authentication with its scopes, and the
-        /// environment.
+        /// differ.
         ///
+        /// The identity consists of every secret query item, the authentication with its scopes, and the environment.
         /// An ignored header (`Deduplicate(ignoring:)`) is compared only if it is secret. The body is compared only if
-        /// the request is ``RequestSettings/isSecret``. If the path, another query item or only the body identifies the
-        /// user, include the user in the key.
+        /// the request is ``RequestSettings/isSecret``. If the path, a query item that isn't secret or only the body
+        /// identifies the user, include the user in the key.
         public static func key(_ key: String) -> Deduplicate.Settings { Deduplicate.Settings(kind: .key(key)) }
     }
 }
@@ -157,7 +179,7 @@ private enum SharedLoadValue: HTTPRequestOption {
 }
 
 extension HTTPResponse {
-    /// Identifies the equal request that was sent instead. Nil if this response's own request was sent.
+    /// Identifies the equal request that was sent instead of this one. Nil if this request was sent itself.
     public internal(set) var sharedFrom: HTTPRequest.ID? {
         get { self[option: SharedLoadValue.self] }
         set { self[option: SharedLoadValue.self] = newValue }
@@ -171,8 +193,8 @@ final class DeduplicationKey: Hashable, Sendable {
     private let headers: HTTPHeaders
     private let body: Data?
     private let authentication: AuthenticationIdentity?
-    /// The request's identity, which a custom key does not contain. Without a custom key, it is nil, because all parts
-    /// of the request are compared.
+    /// The identity of the request, which a custom key does not contain. Without a custom key, it is nil, because all
+    /// parts of the request are compared.
     private let identity: RequestIdentity?
 
     /// Returns nil if the request cannot share a load: its deduplication is ``Deduplicate/Settings/never``, its
@@ -227,8 +249,9 @@ final class DeduplicationKey: Hashable, Sendable {
             && left.responseLimit == right.responseLimit
     }
 
-    /// Different users' requests never share, even if the link is above the authentication. Only
-    /// ``HTTPAuthentication/bearer(each:allowedOrigins:)`` signs later, with one user's token after another's.
+    /// Whether both requests are signed for the same user, as far as the link knows. Requests of different users never
+    /// share, even if the link is above the authentication. Only ``HTTPAuthentication/bearer(each:allowedOrigins:)``
+    /// signs later, with a token that may belong to a different user for each request.
     private func hasEqualSigner(_ other: DeduplicationKey) -> Bool {
         let (left, right) = (request, other.request)
         return authentication == other.authentication && left.requiredScopes == right.requiredScopes

@@ -2,7 +2,7 @@
 import LetterheadFoundation
 import Synchronization
 
-/// Records each exchange of an observed load with the transport, and adds the trace's headers.
+/// Records each exchange of an observed load with the transport, and adds the trace headers.
 ///
 /// A client with observers or tracing places this link directly above the transport, so that observers see what is sent
 /// and what arrives.
@@ -36,7 +36,7 @@ extension ObserveExchanges: CustomStringConvertible {
     var description: String { tracing == nil ? "Observe" : "Observe and trace" }
 }
 
-/// Shared with a streamed body's reader.
+/// One exchange with the transport. The reader of a streamed body uses it, too.
 private final class ObservedExchange: Sendable {
     private let observation: Observation
     private let number: Int
@@ -128,7 +128,7 @@ private final class ObservedExchange: Sendable {
 }
 
 extension HTTPResponse {
-    /// `end` is called once.
+    /// Returns the response with a body that calls `piece` for each piece and `end` once.
     func observingBody(
         _ piece: @escaping @Sendable (Data) -> Void, end: @escaping @Sendable (HTTPResponseBody.End) -> Void
     ) -> HTTPResponse {
@@ -152,11 +152,16 @@ extension HTTPLoader {
         return try result.get()
     }
 
-    /// Sends a request that a link creates for another request, such as a request for a token.
+    /// Sends a request that a link creates for a different request, such as a request for a token.
     ///
-    /// A reset of the original's client ends it, and it has the original's ``HTTPRequest/homeOrigin``. Observers see it
-    /// as a separate load, a child of the original's load. A request that is already observed as part of another load
-    /// stays part of that load. `kind` is the kind of load that observers receive, such as `refresh`.
+    /// Resetting the client of the original ends the new request, which has the same ``HTTPRequest/homeOrigin``.
+    /// Observers see it as a separate load, a child of the original load. A request that is already observed as part of
+    /// a load stays part of that load.
+    ///
+    /// - Parameters:
+    ///   - request: the request to send.
+    ///   - original: the request that the new one is sent for.
+    ///   - kind: the kind of load that observers receive, such as `refresh`.
     public func load(
         _ request: HTTPRequest, onBehalfOf original: HTTPRequest, as kind: String
     ) async throws(HTTPError) -> HTTPResponse {
@@ -233,7 +238,7 @@ extension HTTPResponse {
         if let failure { event[.errorType] = (failure as? HTTPError)?.code.rawValue ?? "\(type(of: failure))" }
     }
 
-    /// Whether the transport knows that it has closed the response's connection.
+    /// Whether the transport knows that it has closed the connection of the response.
     var isConnectionClosed: Bool { facts?.details.isClosed == true }
 
     private var closingReason: String {

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 
-/// Print what a client sends and receives during development, as a link or as an observer. Secrets are redacted
+/// Prints what a client sends and receives during development, as a link or as an observer. Secrets are redacted
 /// (``Redaction``).
+///
+/// ```swift
+/// let client = HTTPClient(environment: .production, links: PrintLoader())
+/// ```
+///
+/// It prints the request and the result:
 ///
 /// ```
 /// --> GET https://api.example.com/users?page=2
@@ -10,12 +16,12 @@ import LetterheadFoundation
 /// <-- 200 OK, 345 bytes, in 12.3 ms
 /// ```
 ///
-/// An observer prints a line for each load after it has ended. `PrintTimeline` of the product `LetterheadObserving`
-/// prints its phases as a waterfall.
+/// Among the `links` of an ``HTTPClient``, it prints each request once, with the URL that the client environment
+/// completes. If the last requested URL differs, for example after a redirect, the line for the response contains it.
+/// In `attemptLinks`, it prints each attempt and each hop.
 ///
-/// In an ``HTTPClient``'s `links`, the link prints the URL as completed by the client's environment. The response's
-/// line contains the last requested URL if it differs: after a redirect, or in a custom chain with the link before
-/// ``ApplyEnvironment``.
+/// As an observer, it prints one line for each load after the load has ended. `PrintTimeline` of the product
+/// `LetterheadObserving` prints the phases of a load as a waterfall.
 public struct PrintLoader: LoaderLink {
     /// How much detail is printed.
     public enum Level: Sendable, Comparable {
@@ -35,8 +41,13 @@ public struct PrintLoader: LoaderLink {
     let collector = EventCollector()
     private let clock: any Clock<Duration>
 
-    /// Creates a link. `write` receives the text of each request, result or observed load, without a line break at the
-    /// end. Default: `print`.
+    /// Creates a link, which is also an observer.
+    ///
+    /// - Parameters:
+    ///   - level: how much detail is printed. Default: ``Level/headers``.
+    ///   - clock: measures the durations. Default: the continuous clock.
+    ///   - write: receives the text of each request, result or observed load, without a line break at the end. Default:
+    ///     nil (`print`).
     public init(
         _ level: Level = .headers, clock: any Clock<Duration> = ContinuousClock(),
         write: (@Sendable (String) -> Void)? = nil
@@ -69,7 +80,7 @@ public struct PrintLoader: LoaderLink {
         return level == .bodies ? text + indented(request.redaction.body(of: request)) : text
     }
 
-    /// Empty unless the level is `bodies`.
+    /// Returns the headers and the body of a response. Empty unless the level is `bodies`.
     private func lines(of response: HTTPResponse) -> String {
         guard level == .bodies else { return "" }
         return fields(response.headers, response.request)
@@ -92,8 +103,8 @@ extension PrintLoader: HTTPObserver {
     }
 }
 
-/// The texts of ``PrintLoader/Level/json``, with the names and units of ``HTTPEvent``'s facts. Times are in
-/// milliseconds.
+/// Creates the texts of ``PrintLoader/Level/json``, with the names and units of the facts in an ``HTTPEvent``. Times
+/// are in milliseconds.
 extension PrintLoader {
     static func json(of request: HTTPRequest) -> String {
         line([
@@ -124,7 +135,7 @@ extension PrintLoader {
         return line(members)
     }
 
-    /// The facts of a load's first and last event.
+    /// Returns the facts of the first and the last event of a load.
     static func json(of events: [HTTPEvent]) -> String {
         guard let first = events.first, let last = events.last else { return line([:]) }
         var members: [String: JSONValue] = [

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// Follow redirects (RFC 9110, 15.4). A client contains this link. In a chain of your own, add it above the environment
-/// and the authentication, so that they apply to each hop's origin.
+/// Follows redirects (RFC 9110, 15.4). A client contains this link, so use it only in a chain of your own.
 ///
 /// ```swift
 /// FollowRedirects()                                          // the safe policy, at most 20 redirects
@@ -8,25 +7,34 @@
 /// request.redirectPolicy = .never                            // for one request
 /// ```
 ///
-/// Each redirect passes through the links below as a new load. `Location` is resolved against the redirecting request's
-/// URL (RFC 3986). A username and password in it are never used. If the scheme, the host or the port changes,
-/// credentials, secret headers, and the policy's headers are removed for the rest of the load. A header is secret
-/// because of its name (``Redaction/standard``), the request's own redaction, or ``HTTPHeaders/setSecret(_:for:)``. If
-/// a request is ``RequestSettings/isSecret``, its body is not sent to another origin.
+/// Put it above the environment and the authentication, so that they apply to the origin of each hop.
+///
+/// ## How a redirect is followed
+///
+/// - Each redirect passes through the links below as a new load. ``HTTPResponse/redirects`` lists the followed
+///   redirects.
+/// - `Location` is resolved against the URL of the redirected request (RFC 3986). A username and password in it are
+///   never used.
+/// - If the scheme, the host or the port changes, credentials, secret headers, and the headers in the policy are
+///   removed for the rest of the load. A header is secret because of its name (``Redaction/standard``), the redaction
+///   of the request, or ``HTTPHeaders/setSecret(_:for:)``.
+/// - ``RequestSettings/responseLimit`` does not apply to the body of a followed redirect.
+///
+/// ## When a redirect isn't followed
 ///
 /// The link refuses a redirect in these cases:
 ///
 /// - The policy does not allow it.
 /// - It leads from https to http, or to a scheme other than http and https.
-/// - A secret body would leave its origin, or a one-shot body would have to be sent again.
+/// - A secret body (``RequestSettings/isSecret``) would leave its origin, or a one-shot body would have to be sent
+///   again.
 ///
 /// It then returns the redirect as the response, and sets ``HTTPResponse/redirectRefusal``. If the status isn't
-/// accepted, the error's message contains the reason. ``HTTPResponse/redirects`` lists the followed ones.
+/// accepted, the error message contains the reason.
 ///
 /// Too many redirects, or a loop, fail with `.tooManyRedirects`, which contains the last response. A redirect to a URL
 /// that was requested before is a loop, unless a cookie has been set since. A redirect to its own URL is followed once,
-/// and again as long as its headers (other than `Date` and `Age`) change. ``RequestSettings/responseLimit`` does not
-/// apply to a followed redirect's body.
+/// and again as long as its headers (other than `Date` and `Age`) change.
 public struct FollowRedirects: LoaderLink {
     private let policy: RedirectPolicy
 
@@ -129,12 +137,12 @@ public struct FollowRedirects: LoaderLink {
 
 extension HTTPResponse {
     /// Returns a redirect to the origin that ``FollowRedirects`` has sent its request to, even if a link below has
-    /// moved the request, for example for balancing. What belongs to the origin stays with the load.
+    /// moved the request, for example for balancing. Credentials and cookies of that origin then stay with the load.
     fileprivate mutating func returnToOrigin(ofRedirected request: HTTPRequest) {
         guard redirects.isEmpty else { return }
         let sent = request.withEnvironment
         let paths = [sent, self.request].map { PercentEncoding.normalized($0.path.string.utf8) }
-        // With another path, a loader below may have followed a redirect to another server itself.
+        // With a different path, a loader below may have followed a redirect to a different server itself.
         guard let origin = sent.origin, origin != self.request.origin, paths[0] == paths[1] else { return }
         returnToOrigin(of: sent)
     }
@@ -151,8 +159,8 @@ struct RedirectTrail {
 
     init(of request: HTTPRequest, limit: Int) { (asked, self.limit) = (Self.key(of: request.withEnvironment), limit) }
 
-    /// A redirect that sets a cookie may lead to an earlier URL, because the response may then differ. A redirect to
-    /// its own URL is a loop only if the same redirect is received again.
+    /// Adds a redirect, unless it forms a loop. A redirect that sets a cookie may lead to an earlier URL, because the
+    /// response may then differ. A redirect to its own URL is a loop only if the same redirect is received again.
     mutating func add(_ response: HTTPResponse, target: HTTPRequest) throws(HTTPError) {
         var response = response
         response.redirects = redirects
@@ -185,7 +193,7 @@ struct RedirectTrail {
         return previous == fields
     }
 
-    /// Without the fragment, because it isn't sent to the server.
+    /// Identifies a request without its fragment, because the fragment isn't sent to the server.
     private static func key(of request: HTTPRequest) -> String {
         "\(request.method) \(request.origin?.description ?? "") \(request.target)"
     }

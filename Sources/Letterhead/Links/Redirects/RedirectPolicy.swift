@@ -13,24 +13,31 @@ enum RedirectPolicyOption: HTTPRequestOption {
 }
 
 extension RequestSettings {
-    /// Replaces the policy of ``FollowRedirects``. Default: nil (the link's policy). Headers that the link's policy
-    /// withholds from other origins are still withheld.
+    /// The policy for this request, instead of the policy of ``FollowRedirects``. Default: nil (the policy of the
+    /// link).
+    ///
+    /// Headers that the policy of the link withholds from other origins are still withheld.
     public var redirectPolicy: RedirectPolicy? {
         get { self[option: RedirectPolicyOption.self] }
         set { self[option: RedirectPolicyOption.self] = newValue }
     }
 }
 
-/// Choose which redirects to follow, and what their requests contain.
+/// Chooses which redirects to follow, and what the redirected requests contain.
 ///
 /// ```swift
 /// .sameOrigin.limit(3)
 /// .safely.removing(["X-Tenant-Key"])
 /// .custom { proposal, response in proposal.host == "cdn.example.com" ? proposal : nil }
 /// ```
+///
+/// Set it for a request with ``RequestConfigurable/redirects(_:)``, or pass it to ``FollowRedirects`` in a chain of
+/// your own. Default: ``safely``.
 public struct RedirectPolicy: Sendable {
-    /// Returns the request to send next: the proposal, with or without changes. If it returns nil, the 3xx response is
-    /// returned. If it throws, the request fails. The proposal is what ``safely`` would send, even from https to http.
+    /// Decides about one redirect. The proposal is the request that ``safely`` would send, even from https to http.
+    ///
+    /// Return the request to send next: the proposal, with or without changes. If you return nil, the caller receives
+    /// the 3xx response. If you throw an error, the request fails with it.
     public typealias Choice = @Sendable (_ proposal: HTTPRequest, _ response: HTTPResponse) async throws -> HTTPRequest?
 
     enum Rule: Sendable {
@@ -39,12 +46,11 @@ public struct RedirectPolicy: Sendable {
     }
 
     let rule: Rule
-    /// With more redirects in one load, the request fails with `.tooManyRedirects`. Default: 20.
+    /// The maximum number of redirects in one load. With more, the request fails with `.tooManyRedirects`. Default: 20.
     public private(set) var limit = 20
     /// Whether a redirect may lead from https to http. Default: false.
     public private(set) var allowsDowngrade = false
-    /// The headers that other origins don't receive, in addition to ``standardWithheldHeaders`` and the request's
-    /// secret headers.
+    /// The headers that other origins don't receive, in addition to ``standardWithheldHeaders`` and to secret headers.
     public private(set) var removedHeaders: Set<HTTPHeaders.Name> = []
 
     init(rule: Rule) { self.rule = rule }
@@ -59,7 +65,7 @@ public struct RedirectPolicy: Sendable {
     /// Follows no redirects: the 3xx response is returned.
     public static let never = RedirectPolicy(rule: .never)
 
-    /// Follows redirects like ``safely``, but keeps the method, the body and the body's headers for every status.
+    /// Follows redirects like ``safely``, but keeps the method, the body and its headers for every status.
     public static let keepingOriginal = RedirectPolicy(rule: .keepingOriginal)
 
     /// Calls a closure for each redirect that leads to an http or https URL.
@@ -83,7 +89,7 @@ public struct RedirectPolicy: Sendable {
         return policy
     }
 
-    /// Names more headers that other origins don't receive.
+    /// Adds headers that other origins don't receive.
     public func removing(_ names: Set<HTTPHeaders.Name>) -> RedirectPolicy {
         var policy = self
         policy.removedHeaders.formUnion(names)
@@ -120,15 +126,15 @@ enum RedirectRules {
         return hop
     }
 
-    /// Whether a hop leaves the request's origin, or the origin that answered: a loader below may have followed a
-    /// redirect to another server itself. nil if neither is known.
+    /// Whether a hop leaves the origin of the request, or the origin that responded: a loader below may have followed a
+    /// redirect to a different server itself. Nil if neither is known.
     static func leaves(_ hop: HTTPRequest, _ request: HTTPRequest, _ answered: HTTPRequest?) -> Bool? {
         let (own, theirs, origin) = (request.withEnvironment.origin, answered?.origin, hop.origin)
         guard own != nil || theirs != nil else { return nil }
         return own != nil && own != origin || theirs != nil && theirs != origin
     }
 
-    /// Marks a request as redirected, and permanently removes what another origin must not receive.
+    /// Marks a request as redirected, and permanently removes what a different origin must not receive.
     ///
     /// - Parameter leaves: what ``leaves(_:_:_:)`` has returned for the request.
     static func withhold(
@@ -143,8 +149,8 @@ enum RedirectRules {
             names.formUnion(hop.headers.filter { $0.origin != nil && $0.origin != hop.origin }.map(\.name))
             hop.headers = HTTPHeaders(hop.headers.filter { !names.contains($0.name) })
         }
-        // If the origin isn't known yet, the links that know it keep the environment's headers and the client's
-        // credentials from other origins. Nothing else does so for the request's own credentials.
+        // If the origin isn't known yet, the links that know it keep the environment headers and the client credentials
+        // from other origins. Nothing else does so for credentials that the request sets itself.
         hop.removedHeaders = leaves == nil && request.authentication == nil ? hop.removedHeaders : names
     }
 
@@ -170,8 +176,8 @@ enum RedirectRules {
 }
 
 extension HTTPRequest {
-    /// Returns this request for a URL that a server has named, such as the `Location` of a new resource, as
-    /// ``FollowRedirects`` does for a redirect. Use it in a link that sends a caller's request to such a URL.
+    /// Returns this request for a URL that a server has named, such as the `Location` of a new resource. Use it in a
+    /// link that sends a request to such a URL.
     ///
     /// ```swift
     /// let created = try await next.load(request)
@@ -183,16 +189,19 @@ extension HTTPRequest {
     /// return try await next.load(moved)
     /// ```
     ///
-    /// The request keeps its method, headers, body and options. If the scheme, the host or the port differs from the
-    /// request's, the new origin receives neither credentials nor secret headers, and nothing of the environment: the
-    /// request doesn't have them, and ``removedHeaders`` prevents the links below from adding them. If a closure
-    /// provides the environment and no sender is named, the origins can't be compared. The request then loses its own
-    /// secrets only.
+    /// The request keeps its method, headers, body and options. If the scheme, the host or the port changes, the same
+    /// rules apply as in ``FollowRedirects`` for a redirect: the new origin receives neither credentials nor secret
+    /// headers, and nothing of the environment. The returned request doesn't contain them, and ``removedHeaders``
+    /// prevents the links below from adding them.
+    ///
+    /// If a closure provides the environment and no sender is named, the origins can't be compared. The request then
+    /// loses only the secrets that it sets itself.
     ///
     /// - Parameters:
     ///   - url: an absolute URL. A username and password in it are never used.
-    ///   - sender: the request that received the URL, as it was sent. Its origin counts as the request's. Default: nil.
-    /// - Throws: `.otherOrigin` if the URL has another origin, and either the ``RequestSettings/redirectPolicy`` is
+    ///   - sender: the request that received the URL, as it was sent. Its origin counts as the origin of this request.
+    ///     Default: nil.
+    /// - Throws: `.otherOrigin` if the URL has a different origin, and either the ``RequestSettings/redirectPolicy`` is
     ///   `.never`, `.sameOrigin` or `.custom`, or the body is secret. `.downgrade`, `.scheme` and `.location` as for a
     ///   redirect.
     public func moved(
@@ -228,7 +237,7 @@ extension HTTPRequest {
         {
             throw .downgrade
         }
-        // A secret body, such as a login's, is intended only for its original origin.
+        // A secret body, such as that of a login, is intended only for its original origin.
         if isSecret, !body.isEmpty, isElsewhere { throw .otherOrigin }
         RedirectRules.withhold(from: &moved, of: self, leaves: leaves, policy: policy)
         return moved
@@ -236,13 +245,13 @@ extension HTTPRequest {
 }
 
 extension RedirectPolicy {
-    /// A redirect that was followed: the request, its response's head, and the next request.
+    /// A redirect that was followed: the request, the head of its response, and the next request.
     public struct Redirect: Sendable, CustomStringConvertible {
         /// The request that received the redirect, as it was sent.
         public let request: HTTPRequest
-        /// The redirect's status, such as 302.
+        /// The status of the redirect, such as 302.
         public let status: HTTPStatus
-        /// The redirect's headers, including `Location`.
+        /// The headers of the redirect, including `Location`.
         public let headers: HTTPHeaders
         /// The request that the redirect led to, before the links below ``FollowRedirects`` changed it.
         public let target: HTTPRequest
@@ -272,9 +281,9 @@ extension RedirectPolicy {
 extension RedirectPolicy.Redirect {
     /// Why a redirect was not followed. The caller then gets the 3xx response.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
-        /// The request's or the client's policy does not allow the redirect.
+        /// The policy of the request or the client does not allow the redirect.
         case policy
-        /// The redirect leads to another origin, and either the policy does not allow that or the body is secret.
+        /// The redirect leads to a different origin, and either the policy does not allow that or the body is secret.
         case otherOrigin
         /// The redirect leads from https to http.
         case downgrade
