@@ -3,7 +3,7 @@
 /// loader once.
 struct CompositeLink: LoaderLink, CustomStringConvertible {
     private let name: String
-    /// In the order of printing. A part without a name has nil.
+    /// In the order of printing. The name is nil for a part that is printed without one.
     private let parts: [(name: String?, link: any LoaderLink)]
     private let answer: @Sendable (HTTPRequest, any HTTPLoader) async throws -> HTTPResponse
 
@@ -41,7 +41,7 @@ struct ResetEnd: HTTPLoader {
 }
 
 extension LoaderLink {
-    /// Returns the same link with a name for a chain's description.
+    /// Returns the same link with a name, which the description of a chain contains.
     ///
     /// ```swift
     /// let limits = (Throttle(limit: 2, per: .host) --> Throttle(limit: 4)).named("limits")
@@ -61,8 +61,8 @@ extension LoaderLink {
     /// }
     /// ```
     ///
-    /// - Parameter body: responds to a request. `inside` is the link followed by the next loader, `past` is the next
-    ///   loader alone. If the closure throws, the request fails with its error.
+    /// - Parameter body: responds to a request. `inside` is the link followed by the next loader, and `past` is the
+    ///   next loader alone. If the closure throws, the request fails with that error.
     public func around(
         _ body:
             @escaping @Sendable (

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// Responds to requests: a transport, a mock, or a whole chain. Write a loader for responses that don't come from the
-/// network. Use ``HTTPClient/defaultTransport`` for the network, and write a ``LoaderLink`` for everything between a
-/// client and its loader. You can call ``load(_:)`` without a client.
+/// Responds to requests: a transport, a mock, or a whole chain. You can call ``load(_:)`` without a client.
 ///
 /// ```swift
 /// struct Canned: HTTPLoader {
@@ -11,11 +9,14 @@
 /// }
 /// ```
 ///
+/// Write a loader for responses that don't come from the network. Use ``HTTPClient/defaultTransport`` for the network,
+/// and write a ``LoaderLink`` for everything between a client and its loader.
+///
 /// Laws:
 /// - A load ends with a response of any status or with an ``HTTPError``.
-/// - If a load's task is cancelled, the load ends immediately with ``HTTPError/Code/cancelled``.
-/// - The response's request has the same id as the request that was passed to the loader. It also has the same scheme,
-///   host and port, unless they were missing or a redirect was followed.
+/// - If the task of a load is cancelled, the load ends immediately with ``HTTPError/Code/cancelled``.
+/// - The request in a response has the same id as the request that was passed to the loader. It also has the same
+///   scheme, host and port, unless they were missing or a redirect was followed.
 /// - A loader retains nothing that belongs to a request after the request has ended.
 /// - A transport calls ``HTTPRequest/validate()`` before it sends anything.
 /// - A load that waits fails with ``HTTPError/Code/timedOut`` when ``HTTPRequest/timeLeft`` is used up.
@@ -28,8 +29,11 @@ public protocol HTTPLoader: Sendable {
     /// Ends the requests in progress, discards stored state, and returns when both are done. Default: does nothing.
     func reset() async
 
-    /// Whether ``reset()`` ends each request of an ended ``HTTPRequest/generation``, and reading its streamed body,
-    /// with ``HTTPError/Code/cancelled``. Default: false (a transport's client adds ``Autocancel``).
+    /// Whether ``reset()`` ends all requests that began before it, and reading their streamed bodies, with
+    /// ``HTTPError/Code/cancelled``. Default: false.
+    ///
+    /// Return true only if the loader ends each request of an ended ``HTTPRequest/generation``. If it is false, a
+    /// client that uses the loader as its transport adds ``Autocancel``.
     var endsItsRequests: Bool { get }
 }
 
@@ -51,26 +55,27 @@ extension HTTPLoader {
     public var endsItsRequests: Bool { false }
 }
 
-/// A loader that responds with a closure, or that erases another loader's type. Use it for a loader with a few lines,
-/// as in a test or a preview.
+/// A loader that responds with a closure, or that erases the type of a loader.
 ///
 /// ```swift
 /// let offline = AnyLoader { request in throw HTTPError(.cannotConnect, request: request, message: "offline") }
 /// ```
+///
+/// Use it for a loader with a few lines, as in a test or a preview.
 public struct AnyLoader: HTTPLoader, CustomStringConvertible {
     private let answer: @Sendable (HTTPRequest) async throws(HTTPError) -> HTTPResponse
     private let wipe: @Sendable () async -> Void
-    /// The loader's description in a chain.
+    /// The description of the loader in a chain.
     public let description: String
 
-    /// Erases a loader's type. A reset reaches the loader.
+    /// Erases the type of a loader. A reset reaches the loader.
     public init(_ loader: any HTTPLoader) {
         answer = { (request) async throws(HTTPError) in try await loader.load(request) }
         wipe = { await loader.reset() }
         description = "AnyLoader(\((loader as? any CustomStringConvertible)?.description ?? "\(type(of: loader))"))"
     }
 
-    /// Creates a loader from a closure. The closure's errors are mapped to an ``HTTPError``.
+    /// Creates a loader from a closure. An error that the closure throws is mapped to an ``HTTPError``.
     public init(_ answer: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse) {
         self.answer = { (request) async throws(HTTPError) in
             try await request.withHTTPErrors { try await answer(request) }

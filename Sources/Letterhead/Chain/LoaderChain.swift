@@ -29,7 +29,8 @@ public func --> (links: [any LoaderLink], next: any HTTPLoader) -> any HTTPLoade
     return loader
 }
 
-/// Returns a chain with joined links as separate elements. Otherwise each request would create a chain for them.
+/// Returns a chain of a link and a loader. If the link consists of joined links, each becomes a separate element.
+/// Otherwise each request would create a chain for them.
 private func chain(_ link: some LoaderLink, _ next: some HTTPLoader) -> any HTTPLoader {
     (link as? LinkChain)?.before(next) ?? LoaderChain(link: link, next: next)
 }
@@ -39,7 +40,7 @@ public func --> (first: any LoaderLink, second: any LoaderLink) -> any LoaderLin
     LinkChain(first: first, second: second)
 }
 
-/// Joins two links into one. Returns the other link if one is nil, and nil if both are nil.
+/// Joins two links into one. If one of them is nil, returns the link that isn't, and nil if both are nil.
 public func --> (first: (any LoaderLink)?, second: (any LoaderLink)?) -> (any LoaderLink)? {
     guard let first, let second else { return first ?? second }
     return first --> second
@@ -47,7 +48,7 @@ public func --> (first: (any LoaderLink)?, second: (any LoaderLink)?) -> (any Lo
 
 infix operator ==> : LoaderChainPrecedence
 
-/// Returns a chain whose type names its parts, so that the compiler can join their functions.
+/// Returns a chain that names the types of its parts, so that the compiler can join their functions.
 func ==> <Link: LoaderLink, Next: HTTPLoader>(link: Link, next: Next) -> LoaderChain<Link, Next> {
     LoaderChain(link: link, next: next)
 }
@@ -58,8 +59,8 @@ func ==> <Link: LoaderLink, Next: HTTPLoader>(link: Link, next: Next) -> LoaderC
 /// function. It is a class, because a link receives its next loader as `any HTTPLoader`, and converting a class
 /// reference to that type copies no loader.
 ///
-/// Every client contains a few links with a `load` that is `@inline(__always)`: the chain's function then contains it,
-/// so that a request needs one asynchronous call less for each of these links.
+/// Every client contains a few links with a `load` that is `@inline(__always)`. The function of the chain then contains
+/// it, so that a request needs one asynchronous call less for each of these links.
 final class LoaderChain<Link: LoaderLink, Next: HTTPLoader>: HTTPLoader, CustomStringConvertible {
     let link: Link
     let next: Next
@@ -74,8 +75,8 @@ final class LoaderChain<Link: LoaderLink, Next: HTTPLoader>: HTTPLoader, CustomS
 
     /// Calls the link, which continues with the rest of the chain.
     ///
-    /// If the compiler knows the next loader's type, it can specialize the call. Otherwise this passes the existential
-    /// that was created once, because converting the loader would copy it for each request.
+    /// If the compiler knows the type of the next loader, it can specialize the call. Otherwise this passes the
+    /// existential that was created once, because converting the loader would copy it for each request.
     @inline(__always)
     func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         if _isConcrete(Next.self) { return try await link.load(request, next: next) }
@@ -110,7 +111,7 @@ struct LinkChain: LoaderLink, CustomStringConvertible {
     var description: String { "\(chainName(of: first)) --> \(chainName(of: second))" }
 }
 
-/// Returns a part's description, or else its type's name.
+/// Returns the description of a part, or else the name of its type.
 func chainName(of part: any Sendable) -> String {
     (part as? any CustomStringConvertible)?.description ?? String(describing: type(of: part))
 }

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
-/// Changes each request before the next loader receives it. To change one endpoint, use a modifier such as
-/// `.header(_:_:)` instead.
+/// Changes each request before the next loader receives it.
 ///
 /// ```swift
 /// ModifyRequest { $0.headers["X-Mark"] = "1" }
 /// ```
 ///
-/// The closure may be async. If it throws, the request fails with its error, and nothing is sent. Modify the request
-/// that the closure receives: a new one has none of its options, such as its deadline, but belongs to the same load. If
-/// the closure changes the host, redirects and cookies still go by the host that the link received.
+/// To change one endpoint, use a modifier such as `.header(_:_:)` instead.
+///
+/// - The closure may be async. If it throws, the request fails with that error, and nothing is sent.
+/// - Modify the request that the closure receives. If you assign a new request instead, it belongs to the same load but
+///   has none of the options, such as the deadline.
+/// - If the closure changes the host, redirects and cookies still depend on the host that the link received.
 public struct ModifyRequest: LoaderLink {
     private let modify: @Sendable (inout HTTPRequest) async throws -> Void
 
@@ -35,11 +37,6 @@ public struct ModifyRequest: LoaderLink {
 
 /// Changes responses, as a transformer or as a link.
 ///
-/// Use it as a transformer to change the response that validators and the caller receive: pass a list to a client, or
-/// to one endpoint with ``RequestTemplate/transformed(by:)``. Use it as a link to change every response at its position
-/// in the chain, including redirects and token endpoints. To accept, reject or retry a response, write an
-/// ``HTTPValidator``.
-///
 /// ```swift
 /// extension ModifyResponse {
 ///     /// Some servers label JSON as text.
@@ -52,12 +49,19 @@ public struct ModifyRequest: LoaderLink {
 /// let chain = ModifyResponse.jsonByName --> HTTPClient.defaultTransport
 /// ```
 ///
-/// Transformers run in order, the client's first, once for each attempt, on the response after all redirects. If a
-/// transformer throws, the request ends with its error: no later transformer or validator runs, and nothing is retried.
+/// - As a transformer, it changes the response that validators and the caller receive. Pass a list to a client, or to
+///   one endpoint with ``RequestTemplate/transformed(by:)``.
+/// - As a link, it changes every response at its position in the chain, including redirects and token responses.
+///
+/// To accept, reject or retry a response, write an ``HTTPValidator``.
+///
+/// Transformers run once for each attempt, on the response after all redirects. They run in order, first those of the
+/// client. If a transformer throws, the request ends with that error: no later transformer or validator runs, and
+/// nothing is retried.
 ///
 /// The closure may be async and may throw. It isn't called after an error. Use ``result(_:)`` to handle errors as well.
-/// A streamed response's body hasn't been read yet: the closure may wrap it, but the caller doesn't get bytes that the
-/// closure reads.
+/// The body of a streamed response hasn't been read yet: the closure may wrap it, but the caller doesn't receive bytes
+/// that the closure reads.
 public struct ModifyResponse: LoaderLink {
     private enum Change: Sendable {
         case response(@Sendable (inout HTTPResponse) async throws -> Void)
@@ -66,10 +70,10 @@ public struct ModifyResponse: LoaderLink {
 
     private let change: Change
 
-    /// Creates a link or a transformer. You find the request in ``HTTPResponse/request``.
+    /// Creates a link or a transformer from a closure. The closure finds the request in ``HTTPResponse/request``.
     public init(_ modify: @escaping @Sendable (inout HTTPResponse) async throws -> Void) { change = .response(modify) }
 
-    /// Creates a link that changes each request's result: a response or an error.
+    /// Creates a link that changes the result of each request: a response or an error.
     ///
     /// ```swift
     /// ModifyResponse.result { result in
@@ -78,7 +82,7 @@ public struct ModifyResponse: LoaderLink {
     /// }
     /// ```
     ///
-    /// The closure's value or error is the result. In a transformer, the closure receives only responses.
+    /// What the closure returns or throws is the new result. As a transformer, the closure receives only responses.
     public static func result(
         _ modify: @escaping @Sendable (Result<HTTPResponse, HTTPError>) async throws -> HTTPResponse
     ) -> ModifyResponse {
@@ -105,7 +109,7 @@ public struct ModifyResponse: LoaderLink {
         }
     }
 
-    /// Changes a response. Throws the closure's error.
+    /// Changes a response. Throws the errors of the closure.
     public func transform(_ response: inout HTTPResponse) async throws {
         switch change {
         case .response(let modify): try await modify(&response)

@@ -23,7 +23,8 @@ extension LoaderLink {
         }
     }
 
-    /// Returns the link with a condition: an option of the request must be true. A request can thus opt out or opt in.
+    /// Returns the link with a condition: an option of the request must be true. With this option, a request can opt
+    /// out or opt in.
     ///
     /// ```swift
     /// PrintLoader().when(PrintsRequests.self)       // request[option: PrintsRequests.self] = false opts out
@@ -37,7 +38,9 @@ extension LoaderLink {
 
 extension HTTPLoader {
     /// Returns a link that lets this loader respond to the requests that meet a condition, instead of the rest of the
-    /// chain. Use it to serve some requests from another source, such as one host's from a folder:
+    /// chain.
+    ///
+    /// Use it to serve some requests from a different source, such as the requests to one host from a folder:
     ///
     /// ```swift
     /// let chain = fixtures.when { $0.host == "demo.example.com" } --> HTTPClient.defaultTransport

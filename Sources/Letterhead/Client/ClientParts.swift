@@ -22,10 +22,10 @@ extension HTTPClient {
         }
     }
 
-    /// Begins a load's observation. Nil if the client has no observers and sends no trace.
+    /// Begins to observe a load. Nil if the client has no observers and sends no trace.
     func observe(_ request: HTTPRequest, template: (any RequestTemplate.Type)?) -> Observation? {
         guard let hub = parts.hub else { return nil }
-        // A trace of the caller's own is sent unchanged.
+        // If the caller has set a trace, it is sent unchanged.
         let own = request.headers["traceparent"].flatMap { TraceContext(traceparent: $0) }
         let observation = Observation(
             hub, template: template.map { rootName(of: $0) }, route: request.path.route, family: sequence?.family,
@@ -34,7 +34,7 @@ extension HTTPClient {
         return observation
     }
 
-    /// Adds the client's settings and context to a request.
+    /// Adds the client settings and the context of a load to a request.
     ///
     /// - Parameter decodes: whether a decoder will read the response, so that `Accept` is set. Default: false.
     func adopt(_ request: inout HTTPRequest, decodes: Bool = false) {

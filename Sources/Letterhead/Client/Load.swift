@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 
-/// One load, from the call site's point of view, for ``SendableRequest``, the plain requests of ``HTTPClient`` and
-/// ``HTTPLoader/start(_:completion:)``.
+/// One load, as the caller sees it. ``SendableRequest``, the plain requests of ``HTTPClient`` and
+/// ``HTTPLoader/start(_:completion:)`` use it.
 ///
 /// ```swift
 /// var load = Load(over: chain, for: client)
@@ -25,21 +25,23 @@ struct Load: Sendable {
     private var observation: Observation?
     /// Nil for a load without a client, or before the load begins.
     private var generation: ClientGeneration?
-    /// Whether the same download's outer load puts the file in place.
+    /// Whether a nested load sends the same download. The outer load then puts the file in place.
     private var isNestedDownload = false
     /// Whether the response names the file of a download.
     private var isNamedByResponse = false
     private var download: DownloadOwner?
 
+    /// Creates a load that hasn't begun.
+    ///
     /// - Parameters:
     ///   - client: nil for a load without a client.
-    ///   - template: the template's type, for observers. Default: nil.
+    ///   - template: the type of the template, for observers. Default: nil.
     init(over loader: any HTTPLoader, for client: HTTPClient?, template: (any RequestTemplate.Type)? = nil) {
         (self.loader, self.client, self.template) = (loader, client, template)
     }
 
-    /// Returns the request with the context of this load and the settings of the client. It keeps the template, the
-    /// deadline and the download of an earlier load that goes on.
+    /// Returns the request with the context of this load and the settings of the client. If the request comes from an
+    /// earlier load that is still in progress, it keeps the template, the deadline and the download of that load.
     ///
     /// - Parameter decodes: whether a decoder will read the response, so that `Accept` is set. Default: false.
     mutating func begin(_ request: consuming HTTPRequest, decodes: Bool = false) -> HTTPRequest {
@@ -68,8 +70,8 @@ struct Load: Sendable {
         return begun
     }
 
-    /// Sends the request, checks the response's status, and calls a closure with the result. If the body is streamed,
-    /// its end ends the load.
+    /// Sends the request, checks the status of the response, and calls a closure with the result. If the body is
+    /// streamed, the load ends when the body does.
     ///
     /// - Parameter finish: returns the final response. See ``RequestTemplate/finish(_:)``.
     @inline(__always)
@@ -81,7 +83,7 @@ struct Load: Sendable {
         do {
             response = try await finish(result)
         } catch {
-            // A stream would hold its connection.
+            // An error with a stream would hold the connection.
             let response = await result.response?.withoutStream() ?? result.failure?.response
             throw HTTPError(error, request: request, response: response)
         }
@@ -130,7 +132,7 @@ struct Load: Sendable {
 
     @inline(__always)
     private func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
-        // A nested load has the outer load's destination.
+        // A nested load has the same destination as the outer load.
         if download != nil, case .file(let file) = request.responseDelivery {
             do throws(PrivateFile.Failure) {
                 try PrivateFile.checkPlace(file)
@@ -175,7 +177,8 @@ struct Load: Sendable {
             attempts: error.attempts, mayHaveBeenSent: error.mayHaveBeenSent)
     }
 
-    /// Ends a load that succeeded: moves a download to its place. If the body is streamed, its end ends the load.
+    /// Ends a load that succeeded, and moves a download to its place. If the body is streamed, the load ends when the
+    /// body does.
     func end(_ response: HTTPResponse) throws(HTTPError) -> HTTPResponse {
         let response = try current(response)
         if !isNestedDownload {
@@ -196,7 +199,7 @@ struct Load: Sendable {
     func fail(_ error: any Error, ending others: @autoclosure () -> [ProgressUpdates] = []) -> any Error {
         let failure = (error as? HTTPError).map { current($0) }
         for updates in updates.isEmpty ? others() : updates { updates.finish() }
-        // If the request could not be built, only the load's start and end are recorded.
+        // If the request could not be built, only the start and the end of the load are recorded.
         let begun = observation ?? client?.observe(failure?.request ?? HTTPRequest(), template: template)
         begun?.end(failure ?? error)
         download?.end()
@@ -206,7 +209,7 @@ struct Load: Sendable {
 }
 
 extension HTTPResponse {
-    /// Saves a body that a link or the template has put there after the transport.
+    /// Saves a body that doesn't come from the transport, because a link or the template has set it.
     ///
     /// - Throws: `.cannotSaveResponse` if there is nothing to save.
     fileprivate mutating func save(to file: URL, for request: HTTPRequest) async throws(HTTPError) {

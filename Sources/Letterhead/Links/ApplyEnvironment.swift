@@ -6,16 +6,19 @@
 /// ApplyEnvironment(.provided { _ in await settings.environment })   // called for each attempt and redirect
 /// ```
 ///
-/// A request's ``RequestSettings/serverEnvironment`` replaces this environment entirely. A request that sets it to nil
-/// gets no environment. See ``ServerEnvironment`` for the parts that are completed.
+/// A client contains this link, so use it only in a chain of your own. ``ServerEnvironment`` describes the parts that
+/// are completed.
 ///
-/// The link also passes the client environment's origin to an ``Authenticate`` link below. The client's credentials
-/// without `allowedOrigins` are sent only to that origin, even if a request has another environment.
+/// A request can set its own ``RequestSettings/serverEnvironment``, which replaces this environment entirely. A request
+/// that sets it to nil gets no environment.
+///
+/// The link also passes the origin of its environment to an ``Authenticate`` link below. Credentials of that link
+/// without `allowedOrigins` are sent only to this origin, even if a request has a different environment.
 public struct ApplyEnvironment: LoaderLink {
-    /// Default: nil (only the requests' environments are applied).
+    /// Nil if only the environments that requests set are applied.
     @CopyOnWrite private(set) var environment: ServerEnvironment?
 
-    /// Creates a link. With nil, only the requests' own environments are applied.
+    /// Creates a link. With nil, only the environments that requests set are applied. Default: nil.
     public init(_ environment: ServerEnvironment? = nil) { self.environment = environment }
 
     @inline(__always)

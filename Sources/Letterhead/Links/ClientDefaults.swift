@@ -16,7 +16,7 @@ extension ClientDefaults {
         request.options.fill(from: options)
         if hasOptions {
             if !options.omittedHeaders.isEmpty { request.omittedHeaders.formUnion(options.omittedHeaders) }
-            // A request that sets these to nil leaves them to the client.
+            // If a request sets one of these to nil, the client sets it.
             if request.decoder == nil { request.decoder = options.decoder }
             if request.encoder == nil, let own = options.encoder { request.encoder = own }
             if request.retryStrategy == nil, let own = options.retryStrategy { request.retryStrategy = own }

@@ -3,19 +3,25 @@ import Synchronization
 
 /// Cancels the requests in progress when the chain is reset.
 ///
+/// ```swift
+/// let chain = ResetGuard() --> Autocancel() --> customLink --> HTTPClient.defaultTransport
+/// ```
+///
 /// Use it in a custom chain with code that can't end itself: a custom link, a custom loader, or a closure that waits.
-/// The library's own links and transports end their requests without it, so a client adds it only if it has
+/// The links and transports of the library end their requests without it, so a client adds it only if it has
 /// `attemptLinks` or a custom transport.
 ///
-/// A reset cancels each request's task, and waits until each has ended with `.cancelled`. It then resets the next
-/// loader. A streamed body belongs to its request until it has been read or dropped. Reading it after a reset throws
-/// `.cancelled`. The callers' tasks aren't cancelled. A request that starts during the reset fails with
-/// `.resetInProgress`. Put the link after ``ResetGuard``, so that a second reset joins the first. In a client's chain,
-/// it is directly above the `attemptLinks`, so that a validator may reset its client and isn't waited for.
+/// - A reset cancels the tasks of all requests, and waits until each request has ended with `.cancelled`. It then
+///   resets the next loader. The tasks of the callers aren't cancelled.
+/// - A streamed body belongs to its request until it has been read or dropped. Reading it after a reset throws
+///   `.cancelled`.
+/// - A request that starts during the reset fails with `.resetInProgress`.
+/// - Put the link after ``ResetGuard``, so that a second reset joins the first. In a client, it is directly above the
+///   `attemptLinks`, so that a validator may reset its client and isn't waited for.
 public final class Autocancel: LoaderLink {
     private struct Running {
         var isCancelled = false
-        /// Cancels the request's task, or its streamed body.
+        /// Cancels the task of the request, or its streamed body.
         var cancel: @Sendable () -> Void
         let ended = OneShot<Void>()
     }
@@ -56,7 +62,7 @@ public final class Autocancel: LoaderLink {
     /// Cancels the requests in progress, waits until they have ended, and resets the next loader.
     ///
     /// A request may await the reset that cancels it, because the wait ends when the calling task is cancelled. It must
-    /// not await it in another task.
+    /// not await the reset in a different task.
     public func reset(next: any HTTPLoader) async {
         let running = state.withLock { state in
             state.resets += 1

@@ -8,25 +8,27 @@ import Synchronization
 /// await chain.reset()      // log out: requests are cancelled, and state is discarded
 /// ```
 ///
-/// A request that starts during a reset fails immediately with `.resetInProgress`, and nothing is sent. A second reset
-/// joins the one in progress: it returns when the first reset ends, or when its own task is cancelled, as happens if a
-/// request resets its own chain. After the reset, you can use the chain again. Put the link first, and use a separate
-/// one for each chain.
+/// A client contains this link. In a chain of your own, put it first, and use a separate one for each chain.
+///
+/// - A request that starts during a reset fails immediately with `.resetInProgress`, and nothing is sent. After the
+///   reset, you can use the chain again.
+/// - A second reset joins the one in progress: it returns when the first reset ends. It also returns when its own task
+///   is cancelled, which happens if a request resets the chain that sends it.
 public final class ResetGuard: LoaderLink {
     // A class, because all requests and resets must observe the reset in progress.
 
-    /// The resets that have joined the one in progress, or nil without a reset in progress.
+    /// The resets that have joined the one in progress. Nil if no reset is in progress.
     private let joined = Mutex<[OneShot<Void>]?>(nil)
 
     package var waiting: Int { joined.withLock { $0?.count ?? 0 } }
 
-    /// The client of the requests, or nil in a custom chain.
+    /// The client that contains the link. Nil in a custom chain.
     private let client: ClientIdentity?
 
     /// Creates a link for one custom chain.
     public init() { client = nil }
 
-    /// Creates a client's link. ``close(during:)`` resets it.
+    /// Creates the link of a client. ``close(during:)`` resets it.
     init(of client: ClientIdentity) { self.client = client }
 
     /// Calls the next loader, unless a reset is in progress.
@@ -37,7 +39,7 @@ public final class ResetGuard: LoaderLink {
             return client?.generation
         }
         var adopted = request
-        // A request that a caller's link has created belongs to the client as well.
+        // A request that a custom link above has created belongs to the client as well.
         if let generation, request.context.generation == nil { adopted.context.generation = generation }
         return try await next.load(adopted)
     }
@@ -48,8 +50,8 @@ public final class ResetGuard: LoaderLink {
         await close { await next.reset() }
     }
 
-    /// Refuses requests while a closure resets the chain, or waits for the reset in progress. The client's generation
-    /// ends in between: its new requests are refused until the chain has been reset.
+    /// Refuses requests while a closure resets the chain, or waits for the reset in progress. Before the closure is
+    /// called, the client generation ends, so that requests that began earlier are cancelled.
     func close(during reset: () async -> Void) async {
         let end = OneShot<Void>()
         let isFirst = joined.withLock { joined in

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 
-/// Loads one iteration's pages in order, for a sequence or a pager.
+/// Loads the pages of one iteration in order, for a sequence or a pager.
 struct PageReader<Template: PaginatedTemplate>: Sendable {
     private var loader: Loader
-    /// The template for the iteration's first page.
+    /// The template for the first page of the iteration.
     private let start: Template
-    /// The checkpoint's page number, if the template does not reach it.
+    /// The page number in the checkpoint, if the template doesn't lead to that page.
     private let unreached: Int?
     /// The template that requests the next page. Nil after the last page, and if the next one cannot be reached.
     private var nextTemplate: Template?
@@ -16,7 +16,9 @@ struct PageReader<Template: PaginatedTemplate>: Sendable {
     private var (pages, emptyPages) = (0, 0)
     private var ahead: Prefetch?
 
-    /// - Parameter itemCount: the number of items on a page. Default: a collection's count.
+    /// Creates a reader that starts at the template or a checkpoint.
+    ///
+    /// - Parameter itemCount: the number of items on a page. Default: the count of a collection.
     init(
         _ client: HTTPClient, _ template: Template, from checkpoint: PageCheckpoint?, _ settings: PageSettings,
         itemCount: @escaping @Sendable (Template.Response) -> Int? = { _ in nil }
@@ -76,7 +78,7 @@ struct PageReader<Template: PaginatedTemplate>: Sendable {
         loader.series = loader.series.client.series(within: settings.deadline)
         try refuseIfStale()
         let arrival: Page<Template.Response>
-        // Another copy of this reader may have cancelled the shared prefetch.
+        // A different copy of this reader may have cancelled the shared prefetch.
         if let prefetch = ahead.take(), !prefetch.isCancelled {
             arrival = try await prefetch.value()
         } else {
@@ -192,8 +194,8 @@ extension PageReader {
 }
 
 extension PaginatedTemplate {
-    /// Whether the next page's template sends the same request. A modifier then sets the page parameter to a fixed
-    /// value, and the sequence consists of this page.
+    /// Whether the template for the next page sends the same request. A modifier then sets the page parameter to a
+    /// fixed value, and the sequence consists of this page.
     fileprivate func requestsTheSame(as next: Self) -> Bool {
         // A link to its own page is a loop, not a fixed page.
         if case .url = next.position { return false }
@@ -209,7 +211,7 @@ extension PaginatedTemplate {
 }
 
 extension PagePosition {
-    /// Recognizes a visited page: without carried values, and with a normalized URL.
+    /// Identifies a page, to recognize it if it was visited. The key has no carried values, and a URL is normalized.
     fileprivate var seenKey: [UInt8] {
         switch withoutCarried {
         case .url(let text): Array("url \(PageURL(URLParts(text))?.text ?? text)".utf8)
@@ -220,7 +222,7 @@ extension PagePosition {
 }
 
 extension Page {
-    /// This page's positions as URLs: the first request's, and its redirects'.
+    /// The positions of this page as URLs: the URL of the first request, and the URLs of its redirects.
     fileprivate var ownPositions: [[UInt8]] {
         let requests = [response.request] + response.redirects.map(\.request)
         return requests.compactMap { request in

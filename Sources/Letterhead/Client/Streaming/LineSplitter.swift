@@ -5,9 +5,9 @@ package import LetterheadFoundation
 ///
 /// A line inside one chunk is read in place. Only a line that spans several chunks is copied, into ``partial``.
 ///
-/// A line's bytes live until the closure that receives them returns, and offsets are at most the chunk's length.
+/// The bytes of a line live until the closure that receives them returns. Offsets are at most the length of the chunk.
 package struct LineSplitter: Sendable {
-    /// A line is longer than the limit, in bytes.
+    /// The error for a line that is longer than the limit, in bytes.
     package struct LineTooLong: Error {
         let limit: Int
     }
@@ -21,22 +21,27 @@ package struct LineSplitter: Sendable {
     private let endsAtCarriageReturn: Bool
     private let limit: Int
     private var piece = Data()
-    /// The next line's index in the chunk.
+    /// The index of the next line in the chunk.
     private var offset = 0
-    /// The chunk's next LF and CR, or else its end. They prevent searching a byte twice.
+    /// The next LF and CR in the chunk, or else its end. They prevent searching a byte twice.
     private var nextOffsets = (lineFeed: -1, carriageReturn: -1)
-    /// An incomplete line's beginning, from previous chunks.
+    /// The beginning of an incomplete line, from previous chunks.
     private var partial: [UInt8] = []
-    /// Whether the last chunk ended with CR, so that an LF at the next chunk's beginning belongs to it.
+    /// Whether the last chunk ended with CR, so that an LF at the beginning of the next chunk belongs to it.
     private var skipsLineFeed = false
 
-    /// - Parameter endsAtCarriageReturn: whether CR ends a line, as in event streams, and not only LF or CR and LF.
+    /// Creates a splitter.
+    ///
+    /// - Parameters:
+    ///   - limit: the maximum number of bytes in a line, without its ending.
+    ///   - endsAtCarriageReturn: whether CR ends a line, as in event streams, and not only LF or CR and LF. Default:
+    ///     false.
     package init(limit: Int, endsAtCarriageReturn: Bool = false) {
         self.endsAtCarriageReturn = endsAtCarriageReturn
         self.limit = min(max(limit, 0), .max - 1)
     }
 
-    /// Adds the next chunk. Read all of the previous chunk's lines first.
+    /// Adds the next chunk. Read all lines of the previous chunk first.
     package mutating func append(_ next: Data) {
         (piece, offset, nextOffsets) = (next, 0, (-1, -1))
         if skipsLineFeed, let first = next.first {
@@ -47,7 +52,7 @@ package struct LineSplitter: Sendable {
 
     /// Calls a closure with each complete line, without its ending, until the closure returns true.
     ///
-    /// - Throws: ``LineTooLong``, and the closure's errors.
+    /// - Throws: ``LineTooLong``, and the errors of the closure.
     @safe
     package mutating func next(_ body: (UnsafeRawBufferPointer) throws -> Bool) throws {
         let (piece, limit, dropsReturn) = (piece, limit, !endsAtCarriageReturn)
@@ -75,7 +80,7 @@ package struct LineSplitter: Sendable {
         }
     }
 
-    /// Returns a line without its ending's CR.
+    /// Returns a line without the CR of its ending.
     private static func line(
         _ line: UnsafeRawBufferPointer, _ dropsReturn: Bool, _ limit: Int
     ) throws -> UnsafeRawBufferPointer {
@@ -84,8 +89,9 @@ package struct LineSplitter: Sendable {
         return unsafe hasReturn ? UnsafeRawBufferPointer(rebasing: line.dropLast()) : line
     }
 
-    /// Reads the chunk's complete lines that end with LF, as UTF-8 and in reverse order, up to ``batchSize``. Reads
-    /// none if the next line began in a previous chunk or continues in the next one. See ``next(_:)``.
+    /// Reads the complete lines of the chunk that end with LF, as UTF-8 and in reverse order, up to ``batchSize``.
+    /// Reads no line if the next one began in a previous chunk or continues in the next chunk. Use ``next(_:)`` for
+    /// such a line.
     ///
     /// - Throws: ``LineTooLong`` if the first line is longer than the limit.
     mutating func takeLines(into lines: inout [String]) throws {
@@ -110,7 +116,8 @@ package struct LineSplitter: Sendable {
         lines.reverse()
     }
 
-    /// Calls a closure with the bytes after the last line ending. Returns nil if the body ends there.
+    /// Calls a closure with the bytes after the last line ending, and returns its result. Returns nil if the body ends
+    /// with a line ending.
     @safe mutating func rest<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) throws -> Result? {
         guard !partial.isEmpty else { return nil }
         defer { partial = [] }
@@ -118,7 +125,7 @@ package struct LineSplitter: Sendable {
         return try unsafe partial.withUnsafeBytes(body)
     }
 
-    /// Stores a line's beginning. One byte over the limit may still be its ending's CR.
+    /// Stores the beginning of a line. One byte over the limit may still be the CR of the line ending.
     private mutating func keep(_ bytes: Slice<UnsafeRawBufferPointer>) throws {
         guard unsafe bytes.count <= limit + 1 - min(partial.count, limit + 1) else { throw LineTooLong(limit: limit) }
         unsafe partial.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes))

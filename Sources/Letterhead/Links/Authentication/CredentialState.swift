@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
-/// The state machine of shared credentials: for each key, the stored credential and a request's next step. It uses no
-/// task, lock or clock.
+/// Decides the next step of each request that needs a shared credential, and stores the credential for each key. It
+/// uses no task, lock or clock.
 ///
 /// Each credential has a generation. A 401 refers to the generation that it refused. If that generation has been
 /// replaced, the request is retried with the current one. Otherwise, a new credential is obtained. Each key has at most
 /// one fetch in flight. A reset begins a new epoch, and requests of earlier epochs receive none of its credentials.
 struct CredentialState<Credential: Sendable>: Sendable {
     typealias Held = HeldCredential<Credential>
-    /// The bytes of the provider's key: strings that only look the same are different keys.
+    /// The bytes of the key from the provider: strings that only look the same are different keys.
     typealias Key = [UInt8]
 
     enum Answer {
         case use(Held)
         case wait(flight: Int)
-        /// Obtain a credential, and call ``finish(_:for:with:)`` with the fetch's number.
+        /// Obtain a credential, and call ``finish(_:for:with:)`` with the number of the fetch.
         case obtain(flight: Int, previous: Held?)
-        /// The stored credential has changed since the caller judged it: judge it again.
+        /// The stored credential has changed since the caller judged it. Judge the new one.
         case again
         case refuse(CredentialRefusal)
     }
@@ -40,8 +40,8 @@ struct CredentialState<Credential: Sendable>: Sendable {
         var keepsHeld = false
         var starts: [Duration] = []
         var failure: (generation: Int, error: any Error)?
-        /// The origin that the credential was or is being obtained for. Nil without a credential, or if origins were
-        /// named.
+        /// The origin that the credential was or is being obtained for. Nil if there is no credential, or if origins
+        /// were named.
         var origin: HTTPOrigin?
 
         func owner(otherThan candidate: HTTPOrigin?) -> HTTPOrigin? {
@@ -64,10 +64,12 @@ struct CredentialState<Credential: Sendable>: Sendable {
 
     var count: Int { slots.count }
 
-    /// Returns the credential that a request to an origin can judge and use without waiting. Pass nil if origins were
-    /// named.
+    /// Returns the credential that a request to an origin can judge and use without waiting.
     ///
-    /// - Throws: `.otherOrigin` if the credential was or is being obtained for another origin.
+    /// - Parameters:
+    ///   - key: identifies the credential.
+    ///   - origin: the origin of the request. Nil if origins were named.
+    /// - Throws: `.otherOrigin` if the credential was or is being obtained for a different origin.
     func available(for key: Key, to origin: HTTPOrigin?) throws(CredentialRefusal) -> Held? {
         guard let slot = slots[key] else { return nil }
         if let owner = slot.owner(otherThan: origin) { throw .otherOrigin(owner) }
@@ -78,8 +80,8 @@ struct CredentialState<Credential: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - refused: the credential that a 401 refused, and the 401. Nil for a request that has not been sent.
-    ///   - origin: the request's origin, if credentials are bound to one origin. Nil if `allowedOrigins` was set.
-    ///   - verdict: the caller's judgment of the available credential. Nil without one.
+    ///   - origin: the origin of the request, if credentials are bound to one origin. Nil if `allowedOrigins` was set.
+    ///   - verdict: how the caller judged the available credential. Nil if no credential was available.
     mutating func enter(
         _ key: Key, refused: (held: Held, response: HTTPResponse)? = nil, origin: HTTPOrigin? = nil, verdict: Verdict?,
         now: Duration
@@ -145,7 +147,8 @@ struct CredentialState<Credential: Sendable>: Sendable {
         if let oldest { slots[oldest.key] = nil }
     }
 
-    /// Ends a fetch, and returns the result for all waiting requests. Nil means that no credential is available.
+    /// Ends a fetch, and returns the result for all waiting requests. If the fetch returned nil, no credential is
+    /// available.
     mutating func finish(
         _ flight: Int, for key: Key, with result: Result<Credential?, any Error>
     ) -> Result<Held, CredentialRefusal> {
@@ -179,7 +182,8 @@ struct CredentialState<Credential: Sendable>: Sendable {
         epoch += 1
     }
 
-    /// Accepts requests again after the last reset in progress. The result of a fetch from before it is discarded.
+    /// Accepts requests again if no other reset is in progress. The result of a fetch from before the reset is
+    /// discarded.
     mutating func endReset() { resets -= 1 }
 }
 
@@ -202,13 +206,17 @@ enum CredentialRefusal: Error {
     /// The provider sent the request, which would wait for its own credential.
     case ownRequest
     case failed(any Error)
-    /// The credential was obtained for this origin, but the request goes elsewhere.
+    /// The credential was obtained for this origin, but the request goes to a different one.
     case otherOrigin(HTTPOrigin)
     case left
     case late
 
-    /// Pass the 401 that caused the request for a new credential, with its body in memory, or nil if nothing has been
-    /// sent.
+    /// Returns the error that a request fails with.
+    ///
+    /// - Parameters:
+    ///   - request: the request that fails.
+    ///   - response: the 401 that caused the request for a new credential, with its body in memory. Default: nil
+    ///     (nothing has been sent).
     func error(for request: HTTPRequest, response: HTTPResponse? = nil) -> HTTPError {
         if case .late = self {
             return request.deadlinePassed(

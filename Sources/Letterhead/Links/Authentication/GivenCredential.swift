@@ -6,9 +6,10 @@ public import LetterheadFoundation
 #endif
 
 extension HTTPAuthentication {
-    /// Sends a username and a password in the `Authorization` header (RFC 7617), encoded as UTF-8. If one of them
-    /// contains a control character, or the username a colon, each request fails with `.invalidRequest`. See
-    /// ``HTTPAuthentication`` for `allowedOrigins`.
+    /// Sends a username and a password in the `Authorization` header (RFC 7617), encoded as UTF-8.
+    ///
+    /// If one of them contains a control character, or the username a colon, each request fails with `.invalidRequest`.
+    /// See ``HTTPAuthentication`` for `allowedOrigins`.
     public static func basic(username: String, password: Secret, allowedOrigins: [URL]? = nil) -> HTTPAuthentication {
         let value = BasicCredentials(username: username, password: password).headerValue
         return given("basic", value, in: .header(.authorization), allowedOrigins: allowedOrigins)
@@ -45,27 +46,32 @@ package struct BasicCredentials: Sendable, Hashable {
 }
 
 extension HTTPAuthentication {
-    /// Sends a token in the `Authorization` header (RFC 6750). If it is empty or contains anything but visible ASCII,
-    /// each request fails with `.invalidRequest`. See ``HTTPAuthentication`` for `allowedOrigins`.
+    /// Sends a fixed token in the `Authorization` header (RFC 6750).
+    ///
+    /// If it is empty or contains anything but visible ASCII, each request fails with `.invalidRequest`. See
+    /// ``HTTPAuthentication`` for `allowedOrigins`.
     public static func bearer(_ token: Secret, allowedOrigins: [URL]? = nil) -> HTTPAuthentication {
         given("bearer", token.bearerHeaderValue, in: .header(.authorization), allowedOrigins: allowedOrigins)
     }
 }
 
 extension HTTPAuthentication {
-    /// Sends the bearer token that a closure returns, which is called for each attempt and each redirect. Use it if
-    /// another part of the program keeps the token, as an SDK for sign-in does.
+    /// Sends the bearer token that a closure returns for each attempt and each redirect.
     ///
     /// ```swift
     /// .bearer(each: { await session.accessToken })
     /// ```
     ///
-    /// Nothing is stored. If the closure returns nil, the request is sent without credentials, unless it requires them
-    /// (``Requirement/required``). If it throws, or the token is malformed, the request fails and isn't sent. A 401 is
-    /// returned to the caller. ``Deduplicate`` above the authentication doesn't share the responses, because each
-    /// request may have another user's token, except by ``Deduplicate/Settings/key(_:)``: include the user in the key.
-    /// For a token that the library fetches once and renews after a 401, use
-    /// ``bearer(allowedOrigins:limit:per:clock:asking:)``.
+    /// Use it if a different part of the program keeps the token, as an SDK for sign-in does. For a token that the
+    /// library fetches once and renews after a 401, use ``bearer(allowedOrigins:limit:per:clock:asking:)``.
+    ///
+    /// - Nothing is stored, and a 401 is returned to the caller.
+    /// - If the closure returns nil, the request is sent without credentials, unless it requires them
+    ///   (``Requirement/required``).
+    /// - If the closure throws, or the token is malformed, the request fails and isn't sent.
+    /// - ``Deduplicate`` above the authentication doesn't share the responses, because the tokens of two requests may
+    ///   belong to different users. It shares them only by a ``Deduplicate/Settings/key(_:)``: include the user in the
+    ///   key.
     public static func bearer(
         each token: @escaping @Sendable () async throws -> Secret?, allowedOrigins: [URL]? = nil
     ) -> HTTPAuthentication {
@@ -100,8 +106,10 @@ extension Secret {
 }
 
 extension HTTPAuthentication {
-    /// Sends an API key in a header. All descriptions redact its value. If the key is empty or contains a control
-    /// character, each request fails with `.invalidRequest`. See ``HTTPAuthentication`` for `allowedOrigins`.
+    /// Sends an API key in a header, which all descriptions redact.
+    ///
+    /// If the key is empty or contains a control character, each request fails with `.invalidRequest`. See
+    /// ``HTTPAuthentication`` for `allowedOrigins`.
     public static func apiKey(
         _ key: Secret, header: HTTPHeaders.Name = "X-API-Key", allowedOrigins: [URL]? = nil
     ) -> HTTPAuthentication {
@@ -133,7 +141,7 @@ extension HTTPAuthentication {
     }
 }
 
-/// A fixed credential and its place in the request. The value is nil if the credential is malformed.
+/// A fixed credential, and the header or query item that contains it. The value is nil if the credential is malformed.
 struct GivenCredential: Hashable, Sendable {
     let place: CredentialPlace
     let value: Secret?
@@ -165,7 +173,7 @@ enum CredentialPlace: Hashable, Sendable {
         }
     }
 
-    /// Replaces the credential in the request and marks it as secret, so that all descriptions of the request and the
+    /// Replaces the credential in the request. Marks it as secret, so that all descriptions of the request and the
     /// response redact it.
     func put(_ credential: String, into request: inout HTTPRequest) {
         switch self {

@@ -4,8 +4,9 @@ import Synchronization
 
 /// Signs requests with a stored credential for each key. All concurrent requests share one fetch.
 ///
-/// ``CredentialState`` makes the decisions. This type has the lock, the fetch and the clock. A fetch continues when no
-/// request waits for it any more. Otherwise, a new token could be lost after the server has revoked the previous one.
+/// ``CredentialState`` makes the decisions. This type has the lock, the fetch and the clock. A fetch continues even if
+/// no request waits for it any more. Otherwise, a new token could be lost after the server has revoked the previous
+/// one.
 final class SharedCredential<Provider: CredentialProvider>: LoaderLink {
     typealias Held = HeldCredential<Provider.Credential>
     typealias Machine = CredentialState<Provider.Credential>
@@ -44,7 +45,7 @@ final class SharedCredential<Provider: CredentialProvider>: LoaderLink {
             state.withLock { $0.refuse(held, for: key, by: refusal) }
             return response
         }
-        // While waiting for another credential, a streamed body would occupy a connection or a slot.
+        // While waiting for a new credential, a streamed body would occupy a connection or a slot.
         await response.body.discard()
         response.body = HTTPResponseBody(response.body.buffered?.prefix(1 << 20) ?? Data())
         request.record(.credentialsRefused) { $0[.status] = refusal.status.code }
@@ -61,11 +62,11 @@ final class SharedCredential<Provider: CredentialProvider>: LoaderLink {
         return second
     }
 
-    /// Cancels the fetch in flight, removes the credential, and resets the provider. The fetch may itself await the
-    /// reset, so it isn't awaited, and its result is discarded.
+    /// Cancels the fetch in flight, removes the credential, and resets the provider.
     ///
-    /// The provider removes its credentials in a task of its own, so cancelling the caller doesn't stop it. A cancelled
-    /// caller doesn't wait for it. Requests are refused until it has ended.
+    /// The fetch may itself await the reset, so the reset doesn't wait for it, and discards its result. The provider
+    /// removes its credentials in a separate task, so cancelling the caller doesn't stop it, and a cancelled caller
+    /// doesn't wait for it. Requests are refused until it has ended.
     func reset(next: any HTTPLoader) async {
         async let below: Void = next.reset()
         state.withLock { $0.beginReset() }
@@ -96,8 +97,10 @@ final class SharedCredential<Provider: CredentialProvider>: LoaderLink {
 
 extension SharedCredential {
     /// Returns a credential, waiting for it if necessary. After a 401, the result is the credential that has replaced
-    /// the refused one, or a new one. A credential that was obtained for other requests may be insufficient for this
-    /// one. The request then waits for a further credential, a limited number of times.
+    /// the refused one, or a new one.
+    ///
+    /// A credential that was obtained for other requests may be insufficient for this one. The request then waits for a
+    /// further credential, a limited number of times.
     private func credential(
         _ key: Machine.Key, for request: HTTPRequest, next: any HTTPLoader, refused: (Held, HTTPResponse)? = nil
     ) async throws(CredentialRefusal) -> Held {
@@ -182,7 +185,7 @@ extension SharedCredential {
         return state.withLock { $0.finish(number, for: key, with: result) }
     }
 
-    /// Whether the calling task is the fetch itself. Its request would wait for itself.
+    /// Whether the calling task runs the fetch itself. Its request would wait for itself.
     private func isOwnTask(ofFetch number: Int) -> Bool {
         let task = Self.currentTask
         return task != nil && tasks.withLock { $0[number] } == task

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// Cookie dates, which servers write in many formats (RFC 6265bis, 5.1.1).
+/// Parses cookie dates, which servers write in many formats (RFC 6265bis, 5.1.1).
 enum CookieDate {
     /// Returns seconds since 1970, or nil if a time, a day, a month or a year is missing or invalid.
     static func seconds(of text: String) -> Int64? {
@@ -51,7 +51,7 @@ enum CookieDate {
         return digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
     }
 
-    /// Reads a month's number from its first three letters, in any case.
+    /// Reads the number of a month from its first three letters, in any case.
     private static func monthNumber(_ token: Substring.UTF8View) -> Int? {
         guard token.count >= 3 else { return nil }
         let start = String(decoding: token.prefix(3).map { ASCII.lowercased($0) }, as: UTF8.self)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 
-/// A jar's file. Several processes may use it: each change is applied to the file's content under a lock.
+/// The file of a cookie jar. Several processes may use it: each change is applied to the current content under a lock.
 struct CookieFile: Sendable {
-    /// The error of a jar with an unusable file. It contains no cookie.
+    /// The error that a jar reports if it can't use its file. It contains no cookie.
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
@@ -26,7 +26,8 @@ struct CookieFile: Sendable {
         return cookies.filter { $0.expires != nil && !$0.hasExpired(at: now) }
     }
 
-    /// Removes cookies that have expired or have no expiry. Call it while you hold the lock.
+    /// Applies changes to the file, and removes cookies that have expired or have no expiry. Call it while you hold the
+    /// lock.
     func save(_ changed: ArraySlice<CookieJar.Cookie>, at now: Date) throws {
         var table = CookieTable()
         // Replaces a damaged file.
@@ -64,8 +65,8 @@ struct CookieFile: Sendable {
         throw Self.held
     }
 
-    /// Returns nil if another process or jar holds the lock, which is a separate file, because the file itself is
-    /// replaced.
+    /// Takes the lock. Returns nil if a different process or jar holds it. The lock is a separate file, because the
+    /// cookie file itself is replaced.
     private func takeLock() throws -> Int32? {
         let directory = url.deletingLastPathComponent()
         try? FileManager.default.createDirectory(
@@ -77,7 +78,7 @@ struct CookieFile: Sendable {
         }
     }
 
-    /// How long a process waits for the others. Each holds the lock for one write.
+    /// How long a process waits for the lock. Other processes hold it for one write each.
     static let patience = Duration.seconds(5)
     private static let interval = Duration.milliseconds(5)
 
@@ -105,9 +106,11 @@ extension CookieJar {
     public var text: String { CookieText.text(of: cookies.filter(CookieText.canExpress)) }
 
     /// Adds cookies from a string in the format of `cookies.txt`. They replace cookies with the same name, domain and
-    /// path. Expired cookies are left out. If the jar has a file, it is written once for all cookies.
+    /// path.
     ///
-    /// - Throws: an error with the first malformed line's number. No cookie is added then.
+    /// Expired cookies are left out. If the jar has a file, it is written once for all cookies.
+    ///
+    /// - Throws: an error with the number of the first malformed line. No cookie is added then.
     public func add(text: String) throws {
         let time = now()
         set(try CookieText.cookies(of: text, at: time).filter { !$0.hasExpired(at: time) })
@@ -115,7 +118,7 @@ extension CookieJar {
 
     /// The error for malformed cookies. It contains no part of the string.
     struct TextError: Error, CustomStringConvertible {
-        /// Starts at 1.
+        /// The number of the line, from 1.
         let line: Int
         var description: String {
             "line \(line) of the cookies is malformed: expected seven fields, separated by tabs"
@@ -127,7 +130,7 @@ extension CookieJar {
 enum CookieText {
     private static let header = "# Netscape HTTP Cookie File\n"
     private static let httpOnly = "#HttpOnly_"
-    /// In seconds since 1970.
+    /// The latest expiry, in seconds since 1970.
     private static let latest = Double(1 << 47)
 
     static func text(of cookies: [CookieJar.Cookie]) -> String {

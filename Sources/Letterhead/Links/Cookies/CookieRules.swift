@@ -51,8 +51,8 @@ enum CookieRules {
         _ domain: String?, host: String, isPublicSuffix: (String) -> Bool
     ) throws(Refusal) -> (domain: String, isHostOnly: Bool) {
         guard let domain, !domain.isEmpty else { return (host, true) }
-        // A cookie for such a domain would be sent to other owners' hosts. If the domain equals the request's host, the
-        // cookie is accepted only for that host.
+        // A cookie for such a domain would be sent to hosts of other owners. If the domain equals the host of the
+        // request, the cookie is accepted only for that host.
         if !domain.utf8.contains(UInt8(ascii: ".")) || isAddress(domain) || isPublicSuffix(domain) {
             guard domain.isSame(as: host) else { throw .publicSuffix }
             return (host, true)
@@ -61,7 +61,7 @@ enum CookieRules {
         return (domain, false)
     }
 
-    /// Returns nil for a session cookie. `Max-Age` takes precedence.
+    /// Returns when a cookie expires, or nil for a session cookie. `Max-Age` takes precedence over `Expires`.
     private static func expiry(of field: SetCookie, now: Date) -> Date? {
         let present = Int64(now.timeIntervalSince1970)
         let end: Int64
@@ -82,7 +82,7 @@ enum CookieRules {
             && host.utf8.dropLast(domain.utf8.count).last == UInt8(ascii: ".")
     }
 
-    /// Whether a request's path is a cookie's path or below it (RFC 6265bis, 5.1.4).
+    /// Whether a request path equals a cookie path or is below it (RFC 6265bis, 5.1.4).
     static func pathMatches(_ path: String, _ cookiePath: String) -> Bool {
         guard path.utf8.starts(with: cookiePath.utf8) else { return false }
         return path.utf8.count == cookiePath.utf8.count || cookiePath.ends(with: "/")
@@ -102,7 +102,7 @@ enum CookieRules {
     /// Whether a host is an IPv4 address, or an IPv6 address in brackets.
     static func isAddress(_ host: String) -> Bool {
         if host.begins(with: "[") { return true }
-        // A host name's last label is not a number (WHATWG URL, 3.5).
+        // The last label of a host name is not a number (WHATWG URL, 3.5).
         guard let last = host.split(at: ".").last else { return false }
         return last.utf8.allSatisfy { (0x30...0x39).contains($0) }
     }
@@ -111,7 +111,7 @@ enum CookieRules {
 /// The parts of a request that determine its cookies.
 struct CookieTarget: Sendable {
     let host: String
-    /// Begins with a slash.
+    /// The request path, which begins with a slash.
     let path: String
     /// Whether cookies with `Secure` can be set and sent: over https, and to this machine.
     let isSecure: Bool
@@ -126,7 +126,7 @@ struct CookieTarget: Sendable {
     }
 
     init(host: String, path: String, isSecure: Bool) {
-        // A dot at a host name's end belongs only to its DNS notation.
+        // A dot at the end of a host name belongs only to its DNS notation.
         let name = ASCII.lowercased(host)
         self.host = name.ends(with: ".") ? String(Substring(name.utf8.dropLast())) : name
         (self.path, self.isSecure) = (path, isSecure)
