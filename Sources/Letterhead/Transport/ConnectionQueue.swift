@@ -5,7 +5,7 @@
 /// limits don't apply to an origin with connections that carry several transfers at a time, as with HTTP/2. The
 /// transport calls ``next()`` whenever transfers have ended.
 struct ConnectionQueue<Element> {
-    /// One origin's queue, shared by all transfers to it.
+    /// The queue of one origin, shared by all transfers to it.
     final class Lane {
         fileprivate let origin: String
         fileprivate(set) var isExclusive: Bool
@@ -26,7 +26,7 @@ struct ConnectionQueue<Element> {
 
     private let (mostPerOrigin, most): (Int, Int)
     private var lanes: [String: Lane] = [:]
-    /// The lanes with waiting transfers that haven't reached their origin's limit.
+    /// The lanes with waiting transfers that haven't reached the limit for their origin.
     private var ready = WaitingLine<Lane>()
     /// The number of transfers in progress in all exclusive lanes.
     private var underWay = 0
@@ -38,10 +38,12 @@ struct ConnectionQueue<Element> {
 
     var laneCount: Int { lanes.count }
 
-    /// Returns an origin's lane, creating it if necessary.
+    /// Returns the lane of an origin, creating it if necessary.
     ///
-    /// - Parameter isExclusive: whether a connection to a new origin is assumed to carry only one transfer at a time.
-    ///   ``note(isExclusive:in:)`` corrects it.
+    /// - Parameters:
+    ///   - origin: identifies the lane.
+    ///   - isExclusive: whether a connection to a new origin is assumed to carry only one transfer at a time.
+    ///     ``note(isExclusive:in:)`` corrects it.
     mutating func lane(of origin: String, isExclusive: Bool) -> Lane {
         if let lane = lanes[origin] { return lane }
         let lane = Lane(origin, isExclusive: isExclusive)
@@ -49,8 +51,8 @@ struct ConnectionQueue<Element> {
         return lane
     }
 
-    /// Adds a transfer. Returns nil if it may begin immediately, or its ticket if it must wait until ``next()`` returns
-    /// it.
+    /// Adds a transfer. If it may begin immediately, returns nil. If it must wait until ``next()`` returns it, returns
+    /// its ticket.
     mutating func enter(_ lane: Lane, _ element: Element) -> Ticket? {
         if lane.waiting.isEmpty, hasRoom(lane), underWay < most || !lane.isExclusive {
             begin(in: lane)
@@ -94,8 +96,8 @@ struct ConnectionQueue<Element> {
         noteReady(lane)
     }
 
-    /// Whether the origin's limit allows another transfer. A transfer that waits nevertheless waits for the total
-    /// limit.
+    /// Whether the limit for the origin allows a further transfer. A transfer that waits nevertheless waits for the
+    /// total limit.
     func hasRoom(_ lane: Lane) -> Bool { !lane.isExclusive || lane.underWay < mostPerOrigin }
 
     private mutating func begin(in lane: Lane) {

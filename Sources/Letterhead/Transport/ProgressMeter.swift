@@ -2,15 +2,15 @@
 import LetterheadFoundation
 import Synchronization
 
-/// Counts and reports one direction's bytes in one transfer. Several iterations of one body share the count.
+/// Counts and reports the bytes in one direction of a transfer. Several iterations of one body share the count.
 final class ProgressMeter: Sendable {
     private let direction: HTTPRequest.Progress.Direction
     private let total: Int?
     private let report: @Sendable (HTTPRequest.Progress) -> Void
     private let completed = Mutex(0)
 
-    /// Counts a response's body. Nil without an observer, and for a status that isn't accepted, because its body is not
-    /// what the caller asked for.
+    /// Creates a meter for a response body. Returns nil if nothing observes the progress, and for a status that isn't
+    /// accepted, because its body is not what the caller asked for.
     convenience init?(of status: HTTPStatus, to request: HTTPRequest, total: Int?) {
         guard request.accepts(status), let report = request.onProgress else { return nil }
         self.init(.download, total: total, report: report)
@@ -46,7 +46,7 @@ final class ProgressMeter: Sendable {
 }
 
 extension BodyChunks {
-    /// The same bytes. A body in memory is split into pieces of 64 KiB, so that its progress can be reported.
+    /// Returns the same bytes. A body in memory is split into pieces of 64 KiB, so that its progress can be reported.
     var inPieces: BodyChunks {
         guard let data, !data.isEmpty else { return self }
         let rest = Mutex(data)

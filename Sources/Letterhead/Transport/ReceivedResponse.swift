@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 
-/// A response's unparsed bytes. The caller parses them, so that parsing doesn't occupy the thread that serves all
+/// The unparsed bytes of a response. The caller parses them, so that parsing doesn't occupy the thread that serves all
 /// transfers.
 struct ReceivedResponse: ~Copyable {
     var head: [UInt8] = []
     var trailers: [UInt8] = []
-    /// The interim responses' heads, at most ``mostInterim``.
+    /// The heads of interim responses, at most ``mostInterim``.
     var interim: [[UInt8]] = []
     /// The body, or empty for a streamed response.
     var body = GrowingBytes()
@@ -15,7 +15,9 @@ struct ReceivedResponse: ~Copyable {
     /// body may read the head at the same time.
     ///
     /// - Parameters:
+    ///   - request: the request that was sent.
     ///   - received: the body in memory, or empty for a streamed response.
+    ///   - facts: what the transport measured.
     ///   - decodingRatio: the largest ratio of decompressed to compressed bytes. Nil leaves the body compressed.
     ///   - limit: the largest number of bytes in the decompressed body.
     ///   - streaming: creates a streamed body. Its length is nil if it isn't known. If this closure is nil, the body is
@@ -68,7 +70,7 @@ struct TransportFailure: Error {
         self.underlying = underlying
     }
 
-    /// The message names what cancelled the request. See ``error(for:)``.
+    /// The request was cancelled. ``error(for:)`` adds a message that names what cancelled it.
     static let cancelled = TransportFailure(.cancelled, "")
     static let noMemory = TransportFailure(
         .responseTooLarge, "there is not enough memory for the body of the response")

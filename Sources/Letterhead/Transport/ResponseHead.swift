@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// A response's status and headers, parsed from its lines (RFC 9112, 4 and 5).
+/// The status and the headers of a response, parsed from the lines of its head (RFC 9112, 4 and 5).
 ///
 /// The parser is lenient where that is harmless: the reason phrase and the space after the colon may be missing, and a
-/// value may contain any byte except NUL, CR and LF. It refuses what another parser could interpret as a different
+/// value may contain any byte except NUL, CR and LF. It refuses what a different parser could interpret as a different
 /// message: a name that isn't a token, a bare CR in a field, or lengths that disagree.
 struct ResponseHead {
     let status: HTTPStatus
@@ -31,7 +31,7 @@ struct ResponseHead {
         }
     }
 
-    /// The body's length, or nil if it isn't declared (RFC 9112, 6.3).
+    /// Returns the length of the body, or nil if it isn't declared (RFC 9112, 6.3).
     func bodyLength(of method: HTTPMethod) -> Int? {
         if method == .head || status.isInformational || status == .noContent || status == .notModified { return 0 }
         return framing.bodyLength
@@ -42,8 +42,8 @@ struct ResponseHead {
         for index in fields.indices {
             switch fields[index].name {
             case .transferEncoding:
-                // Requests never offer another transfer coding (RFC 9110, 10.1.4), and libcurl doesn't report whether a
-                // body with another coding is truncated.
+                // Requests never offer a transfer coding other than chunked (RFC 9110, 10.1.4), and libcurl doesn't
+                // report whether a body with a different coding is truncated.
                 let coding = fields[index].value
                 guard ["chunked", "identity"].contains(where: { ASCII.equalIgnoringCase(coding, $0) }) else {
                     throw TransportFailure(
@@ -58,7 +58,7 @@ struct ResponseHead {
         return framing
     }
 
-    /// Parses a status line's code, which has exactly three digits (RFC 9112, 4).
+    /// Parses the code in a status line, which has exactly three digits (RFC 9112, 4).
     static func statusCode(of line: some Collection<UInt8>) -> Int? {
         guard let blank = line.firstIndex(of: 0x20) else { return nil }
         let digits = line[blank...].drop { $0 == 0x20 }.prefix { (48...57).contains($0) }
@@ -67,7 +67,7 @@ struct ResponseHead {
 }
 
 extension HTTPHeaders {
-    /// Parses a head's lines inside a body, such as those of a multipart body's part, as leniently as a transport.
+    /// Parses header lines inside a body, such as those of a part in a multipart body, as leniently as a transport.
     ///
     /// - Throws: ``HTTPBodyError/invalid(_:file:)`` with the broken rule.
     package init(lines bytes: [UInt8]) throws(HTTPBodyError) {
@@ -75,9 +75,9 @@ extension HTTPHeaders {
     }
 }
 
-/// A head's lines and their fields. Strings are created only for names and values.
+/// The lines of a head, and the fields in them. Strings are created only for names and values.
 ///
-/// It exists only while ``ResponseHead`` has the bytes, and reads only places in them.
+/// It exists only while ``ResponseHead`` has the bytes, and never reads outside of them.
 @safe struct HeadLines {
     typealias Line = UnsafeBufferPointer<UInt8>
 
@@ -96,7 +96,7 @@ extension HTTPHeaders {
     mutating func fields() throws(TransportFailure) -> [HTTPHeaders.Field] {
         var fields: [HTTPHeaders.Field] = []
         fields.reserveCapacity(16)
-        // A folded value's parts (RFC 9112, 5.2). They are joined once, when the next field begins.
+        // The parts of a folded value (RFC 9112, 5.2). They are joined once, when the next field begins.
         var folded: [String] = []
         while let line = unsafe next() {
             guard let first = unsafe line.first else { continue }
@@ -160,15 +160,15 @@ extension HTTPHeaders {
     }
 }
 
-// What a transport reads in a line before the head is complete. Only places in the line are read.
+// Functions for a line that a transport reads before the head is complete. They never read outside of the line.
 extension UnsafeRawBufferPointer {
     /// Whether the line ends a head: CRLF, or a bare LF.
     var isBlankLine: Bool {
         unsafe count == 1 && self[0] == 0x0A || count == 2 && self[0] == 0x0D && self[1] == 0x0A
     }
 
-    /// Returns a header line's value if the line begins with `name`: the field's name in lower case, including the
-    /// colon.
+    /// Returns the value in a header line if the line begins with `name`, which is the field name in lower case,
+    /// including the colon.
     func value(of name: StaticString) -> Slice<UnsafeRawBufferPointer>? {
         let size = name.utf8CodeUnitCount
         guard count > size,
@@ -185,7 +185,7 @@ extension UnsafeRawBufferPointer {
     }
 }
 
-/// How a response's header fields frame its body (RFC 9112, 6.3).
+/// How the header fields of a response frame its body (RFC 9112, 6.3).
 struct ResponseFraming {
     private var length: Int?
     private var hasLength = false
@@ -209,7 +209,7 @@ struct ResponseFraming {
 
     mutating func noteTransferCoding() { hasTransferCoding = true }
 
-    /// Notes a Content-Length field's value, which may be a list of equal numbers.
+    /// Notes the value of a Content-Length field, which may be a list of equal numbers.
     mutating func noteLength(_ value: some BidirectionalCollection<UInt8>) {
         hasLength = true
         for part in value.split(separator: UInt8(ascii: ",")) {

@@ -18,7 +18,8 @@ struct CookieTable {
             .sorted { $0.key.lexicographicallyPrecedes($1.key) }.map(\.cookie)
     }
 
-    /// Removes the stored cookie if the new one has expired. After several cookies, call ``trim(at:)`` once.
+    /// Stores a cookie. If it has expired, the stored cookie with the same key is removed instead. After several
+    /// cookies, call ``trim(at:)`` once.
     mutating func set(_ cookie: CookieJar.Cookie, at now: Date) {
         var cookie = cookie
         let old = remove(cookie)
@@ -50,13 +51,13 @@ struct CookieTable {
         }
     }
 
-    /// Returns the cookies for a request in the header's order (RFC 6265bis, 5.8.3): longer paths first, then older
-    /// cookies. They count as used.
+    /// Returns the cookies for a request in the order of its `Cookie` header (RFC 6265bis, 5.8.3): longer paths first,
+    /// then older cookies. They count as used.
     mutating func cookies(for target: CookieTarget, at now: Date) -> [CookieJar.Cookie] {
         guard count > 0 else { return [] }
         var found: [CookieJar.Cookie] = []
         for domain in target.domains {
-            // Taken out of the dictionary, so that each cookie isn't searched there.
+            // The cookies are taken out of the dictionary, so that it isn't searched for each of them.
             guard var cookies = domains.removeValue(forKey: domain) else { continue }
             for place in cookies.indices where cookies[place].isSent(to: target) && !cookies[place].hasExpired(at: now)
             {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// Equal for requests that share the slots of a throttle.
+/// Identifies the slots of a throttle that a request uses. Requests with equal keys share them.
 struct SlotKey: Hashable {
     /// Nil for the key of all requests.
     let name: String?
@@ -7,8 +7,8 @@ struct SlotKey: Hashable {
     var isStream = false
 }
 
-/// A throttle's slots and queues, without a clock or a task. Callers must hold a lock. Methods return the requests to
-/// resume.
+/// The slots and queues of a throttle, without a clock or a task. Callers must hold a lock. Methods return the requests
+/// to resume.
 ///
 /// While a request waits, the number of running loads is at least the limit: a released slot passes to the next request
 /// in the queue in the same step, so that no new request can take it.
@@ -54,7 +54,7 @@ struct ThrottleState<Waiter> {
         }
     }
 
-    /// Takes a slot, or adds the request to the queue unless it is full.
+    /// Takes a slot, or adds the request to the queue. If the queue is full, does neither.
     mutating func arrive(_ key: SlotKey, priority: Int, queueLimit: Int, waiter: Waiter) -> Arrival {
         guard limit(of: key) >= 0 else { return .refused }
         if enter(key) { return .runs }
@@ -67,7 +67,7 @@ struct ThrottleState<Waiter> {
         }
     }
 
-    /// Removes a request from the queue. Nil if it already has a slot.
+    /// Removes a request from the queue. Returns nil if the request already has a slot.
     mutating func leaveLine(_ key: SlotKey, place: UInt64) -> Waiter? {
         withLane(key) { $0.line.leave(place) }
     }
@@ -82,12 +82,12 @@ struct ThrottleState<Waiter> {
         }
     }
 
-    /// Returns the requests that receive a slot.
+    /// Changes the limit, and returns the requests that receive a slot.
     mutating func setLimit(_ limit: Int) -> [Waiter] {
         self.limit = limit
         let hasStreams = streams != nil
         return withEveryLane { key, lane, woken in
-            // Streams with separate slots have another limit.
+            // Streams with separate slots have a different limit.
             if hasStreams, key.isStream { return }
             while lane.running < limit, let next = lane.line.next() {
                 lane.running += 1

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /// A queue, ordered by priority, and by arrival within a priority.
 package struct WaitingLine<Element> {
-    /// The places of one priority. A place identifies an element. A removed element's place stays until it is reached
-    /// or a sweep removes it.
+    /// The places of one priority. A place identifies an element. The place of a removed element stays until it is
+    /// reached or a sweep removes it.
     private struct Row {
         let priority: Int
         var places: ArraySlice<UInt64> = []

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 
-/// Decides whether a request is retried, how long to wait, and why. It changes nothing, so it excludes the budget, from
-/// which a retry takes tokens.
+/// Decides whether a request is retried, how long to wait, and why. It changes nothing, so it doesn't decide about the
+/// budget, from which a retry takes tokens.
 struct RetryRules {
     enum Decision {
         case retry(HTTPRetryStrategy, after: Duration, reason: String)
-        /// The result is final. The refusal is the reason for a retry that applies but isn't made.
+        /// The result is final. The refusal is the reason why a strategy that applies isn't followed. Nil if none
+        /// applies.
         case pass(Refusal?)
-        /// A validator's required retry isn't made.
+        /// The result is final, although a validator requires a retry.
         case refuse(Refusal?)
         case fail(any Error)
 
-        /// A suggestion (``HTTPRetryStrategy/asFallback()``) isn't required.
+        /// Returns the decision against a retry. A suggestion (``HTTPRetryStrategy/asFallback()``) isn't required.
         static func no(_ refusal: Refusal?, asked: HTTPRetryStrategy?) -> Decision {
             asked?.isFallback == false ? .refuse(refusal) : .pass(refusal)
         }
@@ -31,8 +32,12 @@ struct RetryRules {
     /// How many alternate requests with a maximum the load has sent.
     var alternates = 0
 
-    /// - Parameter asked: the strategy that a validator returned. Nil for the request's strategy, or else the
-    ///   client's.
+    /// Decides about a retry after an attempt.
+    ///
+    /// - Parameters:
+    ///   - asked: the strategy that a validator returned. Default: nil (the strategy of the request, or else of the
+    ///     client).
+    ///   - context: the attempt and the load.
     func decision(asked: HTTPRetryStrategy? = nil, in context: Retry.Context) -> Decision {
         let isRequired = asked?.isFallback == false
         guard isRequired || context.serverWantsRetry != false, let strategy = strategy(asked: asked, in: context) else {
@@ -40,7 +45,7 @@ struct RetryRules {
         }
         if let refusal = refusal(of: strategy, in: context) { return .no(refusal, asked: asked) }
         let server = isRequired ? nil : backoff.requestedDelay(in: context.response, for: strategy)
-        // The server's wait has no jitter.
+        // If the server asks for a wait, the wait has no jitter.
         let random = server == nil ? backoff.random : { 1 }
         guard let wait = strategy.delay(before: context.retry, after: context.result, random: random) else {
             return .no(.strategyEnded, asked: asked)
@@ -51,8 +56,9 @@ struct RetryRules {
         return .retry(strategy, after: delay, reason: server == nil ? "\(strategy)" : "the server requires a wait")
     }
 
-    /// Picks a validator's strategy unless it is a suggestion, then the request's, then the client's, and last the
-    /// suggestion. Nil if the strategy doesn't apply to the outcome.
+    /// Returns the first of these strategies: the one that a validator requires, the strategy of the request, the
+    /// strategy of the client, and a suggestion of a validator. Returns nil if this strategy doesn't apply to the
+    /// outcome.
     private func strategy(asked: HTTPRetryStrategy?, in context: Retry.Context) -> HTTPRetryStrategy? {
         if let asked, !asked.isFallback { return asked.condition?.holds(in: context) == false ? nil : asked }
         guard let strategy = context.request.retryStrategy ?? backoff.strategy ?? asked else { return nil }
@@ -81,8 +87,9 @@ struct RetryRules {
         return nil
     }
 
-    /// A server that responds with 401 or 403 did not process the request. So after an alternate, any method may be
-    /// retried, unless a redirect changed it.
+    /// Whether sending the request again can't repeat its effect. A server that responds with 401 or 403 did not
+    /// process the request. So after an alternate request, a request with any method may be retried, unless a redirect
+    /// changed the method.
     private func isSafe(_ strategy: HTTPRetryStrategy, in context: Retry.Context) -> Bool {
         if context.isIdempotent || context.failure?.mayHaveBeenSent == false { return true }
         if strategy.retriesRefusals {
@@ -151,8 +158,8 @@ extension Retry.Context {
         response?.redirects.allSatisfy { $0.request.method == $0.target.method } ?? true
     }
 
-    /// Whether the server refused the request without processing it: 429 or 529, 503 or 403 with `Retry-After`, or a
-    /// failure instead of a stream's first value.
+    /// Whether the server refused the request without processing it: with 429 or 529, with 503 or 403 and
+    /// `Retry-After`, or with a failure instead of the first value in a stream.
     fileprivate var isRefusal: Bool {
         guard let response, hasKeptMethod else { return false }
         let status = response.status
@@ -178,8 +185,9 @@ extension Retry.Outcome {
 
     var origin: HTTPOrigin? { request.origin }
 
-    /// Whether the attempt shows that the server is in trouble: a failure, also a stream's, a 5xx, 408, 425 or 429.
-    /// Only a retry after such an attempt takes tokens from its host's budget, so that the budget doesn't stop polling.
+    /// Whether the attempt shows that the server is in trouble: a failure, also inside a stream, a 5xx, 408, 425 or
+    /// 429. Only a retry after such an attempt takes tokens from the budget of the host, so that the budget doesn't
+    /// stop polling.
     var showsTrouble: Bool {
         guard case .success(let response) = self, !response.reportsFailure else { return true }
         let status = response.status
@@ -192,7 +200,7 @@ extension Retry.Outcome {
 extension Retry {
     typealias Outcome = Result<HTTPResponse, HTTPError>
 
-    /// Decide which outcomes a strategy retries after. A condition replaces ``standard``.
+    /// Decides which outcomes a strategy retries after. A condition replaces ``standard``.
     ///
     /// ```swift
     /// let polling = HTTPRetryStrategy.exponential.when(.statuses([202, 503]) || .failures([.timedOut]))
@@ -207,14 +215,15 @@ extension Retry {
         /// The statuses to retry after even if they count as success.
         let statuses: Set<HTTPStatus>
 
-        /// The closure must not block. To narrow the default choice, let it ask ``standard``.
+        /// Creates a condition from a closure, which must not block. To narrow the default choice, use ``standard`` in
+        /// the closure.
         public init(_ holds: @escaping @Sendable (Retry.Context) -> Bool) { self.init([], holds) }
 
         private init(_ statuses: Set<HTTPStatus>, _ predicate: @escaping @Sendable (Retry.Context) -> Bool) {
             (self.statuses, self.predicate) = (statuses, predicate)
         }
 
-        /// Tests this condition alone. ``Retry`` has further rules.
+        /// Returns whether this condition holds. ``Retry`` applies further rules.
         public func holds(in context: Retry.Context) -> Bool { predicate(context) }
 
         /// Holds if one of the conditions holds.
@@ -228,7 +237,8 @@ extension Retry {
         /// `.cannotConnect`, `.connectionLost` and `.timedOut`, which may be temporary.
         public static let standardFailures: Set<HTTPError.Code> = [.cannotConnect, .connectionLost, .timedOut]
 
-        /// The default of a strategy: ``standardStatuses`` and ``standardFailures``. A 408 is retried only once.
+        /// The default condition of a strategy: ``standardStatuses`` and ``standardFailures``. A 408 is retried only
+        /// once.
         public static let standard =
             Retry.Condition(standardStatuses) { context in
                 context.response.map { standardStatuses.contains($0.status) } == true && !context.isRepeatedTimeout
@@ -247,10 +257,10 @@ extension Retry {
 
     /// The state of a load after an attempt that may be retried.
     ///
-    /// A ``Retry/Condition`` receives it before a retry is decided. ``RequestSettings/onRetry`` receives it
-    /// only if a retry follows, with the strategy and the wait.
+    /// A ``Retry/Condition`` receives it before a retry is decided. ``RequestSettings/onRetry`` receives it only if a
+    /// retry follows, with the strategy and the wait.
     public struct Context: Sendable, CustomStringConvertible {
-        /// The load's request, with the changes of earlier alternates.
+        /// The request of the load, with the changes of earlier alternate requests.
         public let request: HTTPRequest
         /// The result of the attempt before the possible retry.
         public let result: Result<HTTPResponse, HTTPError>
@@ -258,14 +268,15 @@ extension Retry {
         public let retry: Int
         /// The time since the load began.
         public let elapsed: Duration
-        /// The earlier attempts. After the decision, they include the last one and the reason for its retry.
+        /// The earlier attempts. After the decision, they include the last attempt and the reason for its retry.
         public let attempts: [HTTPRequest.Attempt]
-        /// Nil before the decision.
+        /// The strategy that the retry follows. Nil before the decision.
         public let strategy: HTTPRetryStrategy?
         /// The wait before the retry. Nil before the decision.
         public let delay: Duration?
 
-        /// For tests of conditions and of code that observes retries. By default, it is an undecided first retry.
+        /// Creates a context for tests of conditions and of code that observes retries. By default, it is a first retry
+        /// that isn't decided yet.
         public init(
             request: HTTPRequest, result: Result<HTTPResponse, HTTPError>, retry: Int = 1, elapsed: Duration = .zero,
             attempts: [HTTPRequest.Attempt] = [], strategy: HTTPRetryStrategy? = nil, delay: Duration? = nil
@@ -280,7 +291,7 @@ extension Retry {
         /// The error of ``result``, or nil if it is a response.
         public var failure: HTTPError? { result.failure }
 
-        /// The request and the last attempt, or else the retry's state. It contains no secrets.
+        /// The request and the last attempt, or else the state of the retry. It contains no secrets.
         public var description: String {
             "\(request.method.printable) \(request.redaction.outline(of: request)): "
                 + (attempts.last?.description ?? delay.map { "retried after \($0.shown)" }
@@ -290,9 +301,10 @@ extension Retry {
 }
 
 extension HTTPRequest {
-    /// Tells observers about a retry of your own link, and calls the `onRetry` closures of the request and its client.
-    /// Call it before the wait, with a context that contains the strategy, the wait and the attempts. The reason is the
-    /// last attempt's.
+    /// Tells observers about a retry in a custom link, and calls the `onRetry` closures of the request and its client.
+    ///
+    /// Call it before the wait, with a context that contains the strategy, the wait and the attempts. Observers receive
+    /// the reason in the last attempt.
     public func reportRetry(_ context: Retry.Context) async {
         record(.retryDecided) { event in
             event[.isRetried] = true
@@ -320,7 +332,7 @@ extension HTTPRequest {
         /// No key, for a POST that only reads.
         public static let none = Self(nil, isSent: false)
 
-        /// Nil for a random key.
+        /// The key. Nil for a random key.
         private let text: String?
         private let isSent: Bool
 
@@ -331,12 +343,14 @@ extension HTTPRequest {
 
         public init(stringLiteral text: String) { self.init(text) }
 
-        /// Nil if no key is sent.
+        /// The text to send. Nil if no key is sent.
         var value: String? { isSent ? text ?? ASCII.lowercased(UUID().uuidString) : nil }
     }
 
-    /// Whether sending the request twice has the effect of sending it once: its method is idempotent (RFC 9110, 9.2.2),
-    /// it was marked with ``RequestSettings/markIdempotent(key:)``, or it has an `Idempotency-Key`.
+    /// Whether sending the request twice has the effect of sending it once.
+    ///
+    /// This is so if its method is idempotent (RFC 9110, 9.2.2), if it was marked with
+    /// ``RequestSettings/markIdempotent(key:)``, or if it has an `Idempotency-Key`.
     public var isIdempotent: Bool { method.isIdempotent || isMarkedIdempotent }
 
     var isMarkedIdempotent: Bool { idempotency != nil || headers.contains(.idempotencyKey) }
@@ -354,13 +368,14 @@ extension RequestSettings {
 }
 
 extension RequestTemplate {
-    /// Allows retries with any method. See ``RequestSettings/markIdempotent(key:)``. Mark only requests to servers that
-    /// recognize the key, or, with `.none`, requests that change nothing.
+    /// Allows retries with any method. All attempts have the same `Idempotency-Key`.
     ///
     /// ```swift
     /// try await client.send(CreateOrder(order).idempotent().retry(.exponential))
     /// try await client.send(Search(text).idempotent(key: .none).retry(.exponential))
     /// ```
+    ///
+    /// Mark only requests to servers that recognize the key, or, with `.none`, requests that change nothing.
     public func idempotent(key: HTTPRequest.IdempotencyKey = .random) -> Modified<Self> {
         configured { $0.markIdempotent(key: key) }
     }

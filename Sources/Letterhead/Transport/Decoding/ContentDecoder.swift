@@ -3,11 +3,11 @@ import CLetterheadZlib
 package import LetterheadFoundation
 import Synchronization
 
-/// Decompresses a response's body (RFC 9110, 8.4), at once or while it is read.
+/// Decompresses a response body (RFC 9110, 8.4), at once or while it is read.
 ///
 /// A body with an unknown content coding is left unchanged, together with its headers. So is a partial response (206):
-/// a range refers to the compressed representation's bytes (RFC 9110, 14.1.2), so the parts must be joined before they
-/// can be decompressed.
+/// a range refers to the bytes of the compressed representation (RFC 9110, 14.1.2), so the parts must be joined before
+/// they can be decompressed.
 struct ContentDecoder: Sendable {
     /// The value of `Accept-Encoding`: the codings that this process can decompress.
     static let offered = ContentCoding.allCases.filter(\.isAvailable).map(\.rawValue).joined(separator: ", ")
@@ -16,7 +16,8 @@ struct ContentDecoder: Sendable {
     private let maximumRatio: Int
     private static let maximumCodings = 5
 
-    /// Returns nil if the body isn't compressed, if a coding isn't known, or if the response is partial (206).
+    /// Creates a decoder. Returns nil if the body isn't compressed, if a coding isn't known, or if the response is
+    /// partial (206).
     init?(_ headers: HTTPHeaders, maximumRatio: Int) throws(TransportFailure) {
         guard headers.contains(.contentEncoding), !Self.arePartial(headers) else { return nil }
         let names = ASCII.members(of: headers.values(for: .contentEncoding)).map(ASCII.keyword)
@@ -32,7 +33,7 @@ struct ContentDecoder: Sendable {
     /// Returns whether the headers belong to a partial response (206): a `Content-Range` with a range, or a body with
     /// several ranges.
     ///
-    /// A 416's `Content-Range` has no range (RFC 9110, 14.4), and its body is complete.
+    /// The `Content-Range` of a 416 has no range (RFC 9110, 14.4), and its body is complete.
     private static func arePartial(_ headers: HTTPHeaders) -> Bool {
         if headers.values(for: .contentRange).contains(where: { !$0.holds("*/") }) { return true }
         return headers.mediaType?.essence == "multipart/byteranges"
@@ -62,7 +63,7 @@ struct ContentDecoder: Sendable {
     /// Returns a source of decompressed bytes for a source of compressed bytes. Nothing is decompressed before it is
     /// requested.
     func pull(_ source: @escaping @Sendable () async throws -> Data?) -> @Sendable () async throws -> Data? {
-        // A body's reader may move between tasks.
+        // The reader of a body may move between tasks.
         let stack = Mutex(DecompressorStack(codings, maximumRatio: maximumRatio))
         return {
             while true {
@@ -94,15 +95,16 @@ enum ContentCoding: String, CaseIterable, Sendable {
     case brotli = "br"
     case zstd
 
-    /// Returns nil for an unknown coding, and for one that this process cannot decompress.
+    /// Creates a coding from its name. Returns nil for an unknown coding, and for a coding that this process cannot
+    /// decompress.
     init?(name: String) {
         let coding = name == "x-gzip" ? .gzip : ContentCoding(rawValue: name)
         guard let coding, coding.isAvailable else { return nil }
         self = coding
     }
 
-    /// Whether this process can decompress the coding. zlib is always present. The other codings' libraries are opened
-    /// at run time.
+    /// Whether this process can decompress the coding. zlib is always present. The libraries for the other codings are
+    /// opened at run time.
     var isAvailable: Bool {
         switch self {
         case .gzip, .deflate: true

@@ -2,7 +2,7 @@
 import CLetterheadZlib
 import LetterheadFoundation
 
-/// Decompresses one content coding of one body. A class, because the libraries keep the address of their state.
+/// Decompresses one content coding of one body. It's a class, because the libraries keep the address of their state.
 protocol Decompressor: AnyObject {
     /// The number of compressed bytes that were consumed.
     var consumed: Int { get }
@@ -45,10 +45,10 @@ enum DecompressionFault: Error {
     }
 }
 
-/// Decompresses all of a body's content codings, the last one first, with at most one piece of each in memory.
+/// Decompresses all content codings of a body, the last one first, with at most one piece of each in memory.
 ///
-/// It compares each coding's output with the bytes received over the connection, so that nested codings cannot multiply
-/// the allowed ratio.
+/// It compares the output of each coding with the bytes received over the connection, so that nested codings cannot
+/// multiply the allowed ratio.
 ///
 /// It isn't `Sendable`: if it is shared, the owner must lock it.
 final class DecompressorStack {
@@ -58,7 +58,11 @@ final class DecompressorStack {
     /// The ratio is checked only above this size, because a small body of spaces isn't an attack.
     private static let harmlessSize = 16 << 20
 
-    /// - Parameter codings: the codings, the first one that the server applied first.
+    /// Creates the decompressors.
+    ///
+    /// - Parameters:
+    ///   - codings: the codings, in the order in which the server applied them.
+    ///   - maximumRatio: the largest allowed ratio of decompressed to compressed bytes.
     init(_ codings: [ContentCoding], maximumRatio: Int) {
         decompressors = codings.reversed().map { $0.makeDecompressor() }
         self.maximumRatio = maximumRatio
@@ -67,7 +71,7 @@ final class DecompressorStack {
     /// Sets the next bytes from the connection. The previous ones must have been consumed.
     func feed(_ bytes: Data) { decompressors[0].feed(bytes) }
 
-    /// Returns the body's next piece, at most 64 KiB, or nil if it needs more bytes.
+    /// Returns the next piece of the body, at most 64 KiB, or nil if more compressed bytes are needed.
     func next() throws(TransportFailure) -> Data? {
         do { return try next(from: decompressors.count - 1) } catch { throw error.failure }
     }
@@ -94,16 +98,16 @@ final class DecompressorStack {
     }
 }
 
-/// Decompresses one of a body's content codings with the system's zlib (RFC 1950, 1951, 1952).
+/// Decompresses one content coding of a body with zlib, which the system provides (RFC 1950, 1951, 1952).
 ///
-/// zlib's state must not move in memory, and is freed with this object. zlib uses the input and the output only within
-/// ``inflatePiece()``. The type isn't `Sendable`: if it is shared, the owner must lock it.
+/// The zlib state must not move in memory, and is freed with this object. zlib uses the input and the output only
+/// within ``inflatePiece()``. The type isn't `Sendable`: if it is shared, the owner must lock it.
 @safe final class Inflater: Decompressor {
     private let isGzip: Bool
     private let stream: UnsafeMutablePointer<CZlibStream>
     private var input = Data()
     private var isOpen = false
-    /// Whether a member has ended. Another member may follow.
+    /// Whether a member has ended. A further member may follow.
     private var isAtEnd = false
     /// Whether zlib has consumed bytes with output that did not fit into the last piece.
     private var hasMore = false
@@ -190,14 +194,14 @@ final class DecompressorStack {
     }
 }
 
-/// Decompresses brotli or Zstandard with the system's library.
+/// Decompresses brotli or Zstandard with the library that the system provides.
 ///
-/// It owns the library's state. It isn't `Sendable`: if it is shared, the owner must lock it.
+/// It owns the state of the library. It isn't `Sendable`: if it is shared, the owner must lock it.
 @safe final class LibraryDecompressor: Decompressor {
     private let coding: CInt
     private var state: OpaquePointer?
     private var input = Data()
-    /// Whether the body or a Zstandard frame has ended. Another frame may follow.
+    /// Whether the body or a Zstandard frame has ended. A further frame may follow.
     private var isAtEnd = false
     /// Whether the last piece was full, so that the library may have more output.
     private var hasMore = false

@@ -2,8 +2,8 @@
 import LetterheadFoundation
 import Synchronization
 
-/// A bounded buffer for a response's body, between the thread that receives it and the task that reads it. Because of
-/// the bound, a slow reader also slows the server down.
+/// A bounded buffer for a response body, between the thread that receives it and the task that reads it. Because of the
+/// bound, a slow reader also slows the server down.
 ///
 /// Bytes are copied into blocks that are reused when the reader has released them. Small amounts are copied again: to
 /// merge blocks, and to return a small piece.
@@ -18,12 +18,12 @@ final class ReceivePipe: Sendable {
         case cancelled
     }
 
-    /// The next bytes, which are empty at the end, and whether the receiving thread can continue, because it waited for
-    /// room and there is enough room now.
+    /// The next bytes, which are empty at the end, and whether the receiving thread can continue. It can if it waited
+    /// for room and there is enough room now.
     typealias Step = (bytes: Data, isRoomMade: Bool)
 
     /// Memory for one piece. It is mapped separately, because the allocator would retain much memory that one thread
-    /// allocates and another frees.
+    /// allocates and a different thread frees.
     ///
     /// `@unchecked`: it has one owner at a time, the pipe or the data that the reader received. The owner frees it, and
     /// the first ``count`` bytes are initialized.
@@ -37,7 +37,7 @@ final class ReceivePipe: Sendable {
         var spares: [Block] = []
         var count = 0
         var end: Result<Void, TransportFailure>?
-        /// The waiting readers. There is more than one if a body's iterator was copied and several tasks use it.
+        /// The waiting readers. There is more than one if the iterator of a body was copied and several tasks use it.
         var readers: [CheckedContinuation<Void, Never>] = []
         /// Whether the receiving thread waits for room.
         var isBlocked = false
@@ -134,8 +134,8 @@ final class ReceivePipe: Sendable {
         return (Data(), false)
     }
 
-    /// Returns a block's bytes. Releasing them lets the block be reused. A small piece is copied, so that a reader that
-    /// keeps it doesn't keep the whole block.
+    /// Returns the bytes of a block. When they are released, the block can be reused. A small piece is copied, so that
+    /// a reader that keeps it doesn't keep the whole block.
     private func data(of block: Block) -> Data {
         guard block.count >= Self.blockSize / 2 else {
             defer { recycle(block) }

@@ -2,7 +2,7 @@
 import LetterheadFoundation
 import Synchronization
 
-/// A bounded buffer for a request's body, between the task that produces it and the thread that sends it. While the
+/// A bounded buffer for a request body, between the task that produces it and the thread that sends it. While the
 /// buffer is full, the task waits. The pipe owns the task.
 final class SendPipe: Sendable {
     enum Step {
@@ -24,7 +24,7 @@ final class SendPipe: Sendable {
         var givenCount = 0
         var maker: CheckedContinuation<Void, Never>?
         var task: Task<Void, Never>?
-        /// The number of the body's current iteration. Chunks from earlier iterations are discarded.
+        /// The number of the current iteration over the body. Chunks from earlier iterations are discarded.
         var walk = 0
     }
 
@@ -36,7 +36,13 @@ final class SendPipe: Sendable {
     private let state = Mutex(State())
     private static let capacity = 256 << 10
 
-    /// - Parameter isReplayable: whether the body can be iterated again, with the chunks that `makeChunks` returns.
+    /// Creates a pipe.
+    ///
+    /// - Parameters:
+    ///   - first: the chunks for the first iteration.
+    ///   - isReplayable: whether the body can be iterated again, with the chunks that `makeChunks` returns.
+    ///   - meter: reports how many bytes were produced. Default: nil.
+    ///   - makeChunks: returns the chunks for a further iteration.
     init(
         _ first: BodyChunks, isReplayable: Bool, meter: ProgressMeter? = nil,
         makeChunks: @escaping @Sendable () throws -> BodyChunks
@@ -126,7 +132,8 @@ extension SendPipe {
         }
     }
 
-    /// Adds a piece and waits until there is room for another. Returns false if the iteration is no longer current.
+    /// Adds a piece and waits until there is room for the next one. Returns false if the iteration is no longer
+    /// current.
     private func offer(_ chunk: Data, _ walk: Int, _ onMore: @Sendable () -> Void) async -> Bool {
         let isStarved = state.withLock { state -> Bool in
             guard state.walk == walk else { return false }

@@ -100,8 +100,8 @@
     }
 
     extension HTTPError {
-        /// Creates an error from Foundation's error at a task's end, and from the received part of the response.
-        /// Foundation's code for a lost connection doesn't tell whether the connection was ever established.
+        /// Creates an error from the Foundation error at the end of a task, and from the received part of the response.
+        /// The Foundation code for a lost connection doesn't tell whether the connection was ever established.
         init(endOf request: HTTPRequest, _ error: any Error, head: HTTPURLResponse?, receivedBytes: Int) {
             let code = (error as? URLError)?.code
             guard code == .networkConnectionLost || code == .unknown && head != nil else {
@@ -124,7 +124,7 @@
     }
 
     extension HTTPURLResponse {
-        /// Returns the body's length, or nil if it is unknown or if Foundation decompresses the body.
+        /// Returns the length of the body, or nil if it is unknown or if Foundation decompresses the body.
         func knownLength(of method: HTTPMethod) -> Int? {
             if method == .head || statusCode == 204 || statusCode == 304 { return 0 }
             guard expectedContentLength >= 0, value(forHTTPHeaderField: "Content-Encoding") == nil else { return nil }
@@ -134,7 +134,7 @@
 
     #if !canImport(FoundationNetworking)
         extension HTTPResponse.Metrics {
-            /// Creates metrics from Foundation's measurements. Foundation on Linux provides none.
+            /// Creates metrics from the measurements of Foundation. Foundation on Linux provides none.
             init(_ transaction: URLSessionTaskTransactionMetrics) {
                 self.init()
                 let start = transaction.fetchStartDate
@@ -145,7 +145,7 @@
                 isReusedConnection = transaction.isReusedConnection
                 if !isReusedConnection {
                     nameLookup = elapsed(until: transaction.domainLookupEndDate)
-                    // With TLS, Foundation's `connectEndDate` is the TLS handshake's end.
+                    // With TLS, `connectEndDate` in Foundation is the end of the TLS handshake.
                     connect = elapsed(until: transaction.secureConnectionStartDate ?? transaction.connectEndDate)
                     secureConnect = elapsed(until: transaction.secureConnectionEndDate)
                 }

@@ -8,8 +8,8 @@
         import FoundationNetworking
     #endif
 
-    /// One request in a session, shared by the loader, the delegate, the timers and the body's reader. The first one to
-    /// settle it determines its result.
+    /// One request in a session. The loader, the delegate, the timers and the reader of the body share it. The first of
+    /// them that settles it determines its result.
     final class URLSessionExchange: Sendable {
         typealias Caller = CheckedContinuation<Result<HTTPResponse, HTTPError>, Never>
 
@@ -44,7 +44,7 @@
         /// Sends the request. Returns the whole response, or its head if it is streamed.
         func run(over session: URLSession, in exchanges: URLSessionExchanges) async throws(HTTPError) -> HTTPResponse {
             exchanges.add(self)
-            // A reset that did not find the exchange has begun before.
+            // If a reset has begun before, it did not find the exchange.
             if let cancellation = request.cancellation(mayHaveBeenSent: false) {
                 exchanges.remove(self)
                 throw cancellation
@@ -98,7 +98,7 @@
             }
         }
 
-        /// Reports the request body's progress: the bytes sent since the last call, and all bytes sent so far.
+        /// Reports the progress of the request body: the bytes sent since the last call, and all bytes sent so far.
         func sent(_ bytes: Int64, of totalBytes: Int64) {
             #if canImport(FoundationNetworking)
                 // On Linux the total is read when the delegate is called, and may already include later pieces.
@@ -110,7 +110,7 @@
         }
 
         #if !canImport(FoundationNetworking)
-            /// Receives Foundation's metrics, which are reported before the end.
+            /// Receives the Foundation metrics, which are reported before the end.
             func collect(_ metrics: URLSessionTaskMetrics) {
                 if let last = metrics.transactionMetrics.last { facts.metrics = HTTPResponse.Metrics(last) }
             }
@@ -190,7 +190,7 @@
 
         /// Cancels the task once, unless it has ended: Foundation on Linux may not find a task that has ended.
         ///
-        /// `cancel()` is called on a global queue and not on the delegate's queue, because it waits for the delegate's
+        /// `cancel()` is called on a global queue and not on the delegate queue, because it waits for the delegate
         /// queue.
         func stopTask() {
             let task = state.withLock { state -> URLSessionTask? in
@@ -208,7 +208,7 @@
 
     extension URLSessionExchange {
         func streamedBody(length: Int?) -> HTTPResponseBody {
-            // The first closure has no capture list, because with one it would not run on the reader's actor.
+            // The first closure has no capture list, because with one it would not run on the actor of the reader.
             .received(length: length) {
                 try await self.read()
             } cancel: { [self] in
@@ -216,9 +216,9 @@
             }
         }
 
-        /// Returns a streamed body's next piece, or nil at the end.
+        /// Returns the next piece of a streamed body, or nil at the end.
         ///
-        /// - Parameter isolation: the reader's actor. A closure runs on an actor only if it captures the actor.
+        /// - Parameter isolation: the actor of the reader. A closure runs on an actor only if it captures the actor.
         private func read(isolation: isolated (any Actor)? = #isolation) async throws -> Data? {
             try await withTaskCancellationHandler {
                 _ = isolation
@@ -232,7 +232,7 @@
             }
         }
 
-        /// How many bytes of a body may be buffered: any number for a streamed body where the task can be suspended.
+        /// How many bytes of a body may be buffered. Any number if the body is streamed and the task can be suspended.
         var heldLimit: Int {
             #if canImport(FoundationNetworking)
                 request.bufferLimit
@@ -288,7 +288,7 @@
             return head.map { request.isOpenEnded(after: HTTPStatus($0.statusCode)) } ?? false
         }
 
-        /// Starts the first byte's timer, and restarts it while the request is still being sent.
+        /// Starts the timer for the first byte, and restarts it while the request is still being sent.
         func waitForFirstByte() {
             guard let limit = configuration.firstByteTimeout else { return }
             let wait = state.withLock { state in

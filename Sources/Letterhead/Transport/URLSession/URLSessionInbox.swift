@@ -2,8 +2,8 @@
 #if Foundation || canImport(Darwin)
     import Foundation
 
-    /// A body's buffered pieces, and the readers that wait for more. This type only manages the state: the exchange
-    /// protects the state with its lock, and resumes the readers that the methods return.
+    /// The buffered pieces of a body, and the readers that wait for more. This type only manages the state: the
+    /// exchange protects the state with its lock, and resumes the readers that the methods return.
     struct URLSessionInbox {
         typealias Reader = CheckedContinuation<Data?, any Error>
 
@@ -14,7 +14,7 @@
         }
 
         private var pieces: [Data] = []
-        /// The number of taken pieces at the list's start.
+        /// The number of taken pieces at the start of the list.
         private var taken = 0
         /// The waiting readers, in order. Several tasks may read one body.
         private var readers: [Reader] = []
@@ -23,7 +23,7 @@
         /// Whether the task is suspended until the reader has caught up.
         private var isResting = false
 
-        /// Adds a piece, for a waiting reader or for the buffer, unless the buffer is full.
+        /// Adds a piece, for a waiting reader or for the buffer. Adds nothing if the buffer is full.
         mutating func add(_ data: Data, limit: Int) -> Arrival {
             if !readers.isEmpty { return .wanted(readers.removeFirst()) }
             guard heldBytes + data.count <= limit else { return .overflow }
@@ -32,8 +32,8 @@
             return .held
         }
 
-        /// Returns the next piece or the end. If the reader has to wait, it is added to the waiting ones, and the
-        /// result is nil.
+        /// Returns the next piece or the end. If the reader has to wait, adds it to the waiting readers and returns
+        /// nil.
         mutating func ask(_ reader: Reader) -> Result<Data?, any Error>? {
             guard taken < pieces.count else {
                 if end == nil { readers.append(reader) }

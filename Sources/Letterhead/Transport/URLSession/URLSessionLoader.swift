@@ -7,18 +7,18 @@
         import FoundationNetworking
     #endif
 
-    /// The transport over Foundation's `URLSession`: the default on Apple platforms.
+    /// The transport over `URLSession` in Foundation: the default on Apple platforms. On Linux, only tests use it.
     ///
-    /// Use it there. On Linux, only tests use it. It doesn't handle redirects, cookies, caches or credentials: a 3xx or
-    /// a 401 is a response like any other. It sends every request that passes ``HTTPRequest/validate()``, unless
-    /// `URLSession` doesn't support the request (see below). A body that isn't in memory is first written to a private
-    /// temporary file, so that its length is exact and it is never held in memory.
+    /// It doesn't handle redirects, cookies, caches or credentials: a 3xx or a 401 is a response like any other. It
+    /// sends every request that passes ``HTTPRequest/validate()``, unless `URLSession` doesn't support the request (see
+    /// below). A body that isn't in memory is first written to a private temporary file, so that its length is exact
+    /// and it is never held in memory.
     ///
     /// `URLSession` has these limitations on all platforms:
     /// - It joins several fields with one name by `, `, in requests and in responses.
     /// - It adds `User-Agent`, `Accept`, `Accept-Language` and `Accept-Encoding` to a request that doesn't set them.
     /// - A GET with a body fails with `.invalidRequest`.
-    /// - Foundation decompresses the content codings that it supports. A response's limits count the decompressed
+    /// - Foundation decompresses the content codings that it supports. The limits for a response count the decompressed
     ///   bytes.
     /// - ``HTTPResponse/trailers`` are empty.
     /// - If a ``TransportConfiguration`` has unsupported settings, requests fail with `.invalidRequest`. The error
@@ -31,9 +31,9 @@
     /// - A response body that is streamed or saved to a file has no back-pressure. If more than 64 MiB, or more than a
     ///   smaller ``RequestSettings/responseLimit``, are buffered for its reader, the request fails with
     ///   `.responseTooLarge`.
-    /// - ``HTTPResponse/metrics`` contain only the first byte's time and the end's.
-    /// - The certificate store is the system's, and TLS failures have no separate code.
-    /// - A reset doesn't close the session's idle connections.
+    /// - ``HTTPResponse/metrics`` contain only the times of the first byte and of the end.
+    /// - The system provides the certificate store, and TLS failures have no separate code.
+    /// - A reset doesn't close the idle connections of the session.
     final class URLSessionLoader: HTTPLoader {
         /// The default loader for all clients on Apple platforms.
         static let shared = URLSessionLoader(isShared: true)
@@ -79,7 +79,7 @@
         /// Sends a request and returns the response, with any status.
         ///
         /// - Throws: `.invalidRequest` before anything is sent, `.cancelled`, `.timedOut`, `.responseTooLarge`,
-        ///   `.connectionLost`, `.invalidResponse`, `.cannotSaveResponse`, and Foundation's other errors, mapped by
+        ///   `.connectionLost`, `.invalidResponse`, `.cannotSaveResponse`, and the other Foundation errors, mapped by
         ///   `HTTPError(_:request:)`.
         @concurrent
         func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
@@ -129,14 +129,14 @@
     }
 
     extension HTTPRequest {
-        /// The `URLSession` rule that a well-formed request violates, or nil if it can be sent.
+        /// The rule of `URLSession` that a well-formed request violates, or nil if it can be sent.
         fileprivate var brokenURLSessionRule: String? {
             if connectTimeout != nil { return "URLSession does not support connectTimeout (use timeout)" }
             return method == .get && !body.isEmpty ? "URLSession does not support a GET request with a body" : nil
         }
     }
 
-    /// One loader's exchanges in progress, shared with the sessions' delegates.
+    /// The exchanges in progress of one loader, shared with the delegates of its sessions.
     final class URLSessionExchanges: Sendable {
         private let running = Mutex<[ObjectIdentifier: URLSessionExchange]>([:])
 

@@ -9,7 +9,7 @@
         import Security
     #endif
 
-    /// A session's delegate. It passes each event to the task's exchange.
+    /// The delegate of a session. It passes each event to the exchange of the task.
     final class URLSessionRelay: NSObject, URLSessionDataDelegate {
         // The session retains the delegate until it is invalidated.
         private let byTask = Mutex<[Int: URLSessionExchange]>([:])
@@ -58,8 +58,8 @@
             #endif
         }
 
-        /// Lets the system evaluate server trust, after the pinned keys and the configuration's checks. It rejects any
-        /// other challenge: the caller receives a 401 or 407 response, and no client certificate is sent.
+        /// Lets the system evaluate server trust, after the pinned keys and the checks in the configuration. It rejects
+        /// any other challenge: the caller receives a 401 or 407 response, and no client certificate is sent.
         func urlSession(
             _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
             completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
@@ -93,12 +93,12 @@
 
     #if canImport(Darwin)
         extension URLSessionExchange {
-            /// Returns whether the pinned keys and the configuration's checks allow a challenge's server. Otherwise,
-            /// the request fails. They don't apply to a proxy.
+            /// Returns whether the pinned keys and the checks in the configuration allow the server that sent a
+            /// challenge. If they don't, the request fails. They don't apply to a proxy.
             func mayConnect(to space: URLProtectionSpace) -> Bool {
                 if space.isProxy() { return true }
                 do throws(TransportFailure) {
-                    // The challenge's host has no brackets around an IPv6 address.
+                    // The host in a challenge has no brackets around an IPv6 address.
                     try configuration.security.check(space.serverTrust, of: request.host ?? space.host)
                     return true
                 } catch {
@@ -109,8 +109,8 @@
         }
 
         extension TransportConfiguration.Security {
-            /// Throws unless a server has a pinned key and passes all checks. They add to the system's evaluation,
-            /// which comes first.
+            /// Throws unless a server has a pinned key and passes all checks. The system evaluates the certificate
+            /// first.
             fileprivate func check(_ trust: SecTrust?, of host: String) throws(TransportFailure) {
                 let pins = pinnedKeys(of: host)
                 if pins.isEmpty, checks.isEmpty { return }

@@ -17,6 +17,8 @@
         let urlRequest: URLRequest
         let body: Body
 
+        /// Prepares the request.
+        ///
         /// - Throws: `.invalidRequest` if the body cannot be encoded, or is longer or shorter than its declared length.
         init(
             _ request: HTTPRequest, idleSeconds: TimeInterval, cachePolicy: URLRequest.CachePolicy
@@ -25,7 +27,7 @@
             var urlRequest = URLRequest(url: try request.url())
             urlRequest.httpMethod = request.method.rawValue
             urlRequest.allHTTPHeaderFields = request.framedHeaders().joined
-            // URLRequest's default would replace the session's timeout.
+            // The default of URLRequest would replace the timeout of the session.
             urlRequest.timeoutInterval = idleSeconds
             urlRequest.cachePolicy = cachePolicy
             self.urlRequest = urlRequest
