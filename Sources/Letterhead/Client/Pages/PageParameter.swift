@@ -24,8 +24,8 @@ struct ParameterDraft: Sendable {
         !StandardParameters.areQuery(of: method) && (isBodyFree || !parameters.isEmpty)
     }
 
-    /// Writes a value to a parameter. Null removes a query parameter. If a value along a JSON parameter's path is
-    /// neither an object nor null, it is kept, and building the request fails.
+    /// Writes a value to a parameter. Null removes a query parameter. If a value along the path of a JSON
+    /// parameter is neither an object nor null, it is kept, and building the request fails.
     mutating func write(_ value: JSONValue, at parameter: PageParameter) {
         let path = parameter.path
         guard let name = path.first else { return }
@@ -128,7 +128,7 @@ public struct PageParameter: Sendable, Hashable {
     let path: [String]
     private let place: Place
 
-    /// A parameter with a location that depends on the template's method and body.
+    /// A parameter with a location that depends on the method and the body of the template.
     ///
     /// It is a query parameter if the method is GET or HEAD, or if the template has a body. Otherwise, it is a JSON
     /// parameter.

@@ -125,7 +125,7 @@ extension HTTPAuthentication {
             response: HTTPResponse? = nil
         ) {
             var request = request
-            // Only a link that the provider joins signs the provider's requests.
+            // Only a link that the provider joins with `-->` signs its requests.
             request.loadValues.remove(SignedByItself.self)
             (self.request, self.previous, self.isRefused, self.response) = (request, previous, isRefused, response)
             let original = request

@@ -230,7 +230,7 @@ extension HTTPAuthentication {
     private static func method(
         _ name: Name, of methods: [Name: HTTPAuthentication], for request: HTTPRequest
     ) throws(HTTPError) -> SigningMethod? {
-        // A name that refers to another name could form a loop, so it isn't resolved.
+        // A name that refers to a second name could form a loop, so it isn't resolved.
         guard let method = methods[name] else { throw unknown(name, request) }
         if case .named = method.choice { throw unknown(name, request) }
         return try method.method(for: request, in: method)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 
-/// A jar's cookies by domain, and the limits on their number. Callers hold a lock.
+/// The cookies of a jar by domain, and the limits on their number. Callers hold a lock.
 struct CookieTable {
     static let limits = (domain: 180, all: 3000)
 

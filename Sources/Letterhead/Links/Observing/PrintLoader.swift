@@ -96,7 +96,7 @@ public struct PrintLoader: LoaderLink {
 
 extension PrintLoader: HTTPObserver {
     public func record(_ event: HTTPEvent) {
-        // A body's pieces are counted at its end.
+        // The pieces of a body are counted at its end.
         guard event.name != .bodyPiece, let events = collector.add(event), let last = events.last else { return }
         if level == .json { return write(Self.json(of: events)) }
         write(HTTPEvent.line(of: events) + (last.attempt > 1 ? ", \(last.attempt) attempts" : ""))

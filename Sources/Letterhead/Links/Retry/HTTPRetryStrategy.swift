@@ -195,8 +195,8 @@ extension HTTPRetryStrategy {
     /// HTTPRetryStrategy.immediate.times(1).then(.exponential(base: .seconds(1)))  // 0, 1, 2, 4 … s, before jitter
     /// ```
     ///
-    /// An unlimited strategy never reaches the next one: limit it with ``times(_:)``. `next`'s alternate and condition
-    /// are ignored.
+    /// An unlimited strategy never reaches the next one: limit it with ``times(_:)``. A condition of `next` is
+    /// ignored, and so is its work before a retry.
     public func then(_ next: HTTPRetryStrategy) -> HTTPRetryStrategy {
         guard let count else { return self }
         let sum = next.count.map { count.addingReportingOverflow($0) }.map { $0.overflow ? .max : $0.partialValue }
@@ -270,7 +270,7 @@ extension HTTPLoader {
         _ request: HTTPRequest, for original: HTTPRequest, on timeline: Timeline
     ) async throws -> HTTPResponse {
         var request = request
-        // The alternate may be a copy of the original. Its response must not go to the original's file.
+        // The alternate may be a copy of the original. Its response must not replace the file of the original.
         if request.responseDelivery != .buffered { request.responseDelivery = .buffered }
         request.join(loadOf: original)
         request.attemptNumber = 1
@@ -355,8 +355,8 @@ extension RequestSettings {
 }
 
 extension RequestConfigurable {
-    /// Retries the request after a temporary failure (``Retry/Condition/standard``), or after the outcomes that the
-    /// strategy's condition selects.
+    /// Retries the request after a temporary failure (``Retry/Condition/standard``), or after the outcomes that a
+    /// condition of the strategy selects.
     ///
     /// ```swift
     /// try await client.send(GetUser(login: "ada").retry(.exponential, maximumRetries: 3))

@@ -241,7 +241,7 @@ public struct ClosureValidator: HTTPValidator {
     }
 }
 
-// MARK: Another request first
+// MARK: A different request first
 
 extension ClosureValidator {
     /// Creates a validator that sends a template after certain responses, by default a 401 or 403, and then retries the

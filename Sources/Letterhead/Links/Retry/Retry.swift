@@ -100,7 +100,7 @@ public struct Retry: LoaderLink {
             load.record(result, decision)
             if request.observation != nil { report(result, of: load) }
             guard case .retry(let strategy, let delay, _) = decision else {
-                // Without another reference, the response is changed in place.
+                // Without a second reference, the response is changed in place.
                 _ = consume result
                 return try await end(load, with: decision, on: consume judged)
             }
@@ -267,7 +267,7 @@ private struct RetryLoad {
         guard mayRetry else { return request }
         var attempt = request
         attempt.attemptNumber = attempts.count + 1
-        // Otherwise, a retry link further down would also call the client's validators for each attempt.
+        // Otherwise, a retry link further down would also call the validators of the client for each attempt.
         if !attempt.additions.isEmpty { attempt.context.defaults?.wrappedValue.additions = HTTPRequestOptions() }
         return attempt
     }
