@@ -164,8 +164,8 @@ public struct HTTPClient: Sendable {
         }
     }
 
-    /// Cancels all requests of this client and removes the credentials, cookies and other state of its links. Call it
-    /// when a user signs out.
+    /// Cancels all requests of this client, and removes its credentials, its cookies and any other state. Call it when
+    /// a user signs out.
     ///
     /// When the call returns, none of the cancelled requests sends or receives anything any longer.
     ///
@@ -200,8 +200,8 @@ extension HTTPClient: CustomStringConvertible {
 ///
 /// The modifiers of ``RequestConfigurable`` set limits, decoders, retries and all other options. If a setting is made
 /// in several places, the first of these counts: the template or request, the client, the environment. Validators,
-/// transformers and closures of a client don't replace those of the request, but run in addition to them. The request
-/// in a response contains the settings of the client that sent it.
+/// transformers and closures are different: those in the client run in addition to those in the request. The request in
+/// a response contains the settings of the client that sent it.
 extension HTTPClient: RequestConfigurable {
     /// Returns a client that adds settings to requests that don't set them. The closure makes the settings.
     public func configured(_ change: (inout HTTPRequestOptions) -> Void) -> HTTPClient {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The status and the headers of a response, parsed from the lines of its head (RFC 9112, 4 and 5).
+/// The status and the headers of a response, parsed from the head lines (RFC 9112, 4 and 5).
 ///
 /// The parser is lenient where that is harmless: the reason phrase and the space after the colon may be missing, and a
 /// value may contain any byte except NUL, CR and LF. It refuses what a different parser could interpret as a different

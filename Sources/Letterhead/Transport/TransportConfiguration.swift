@@ -82,7 +82,7 @@ public struct TransportConfiguration: Sendable, Hashable {
     /// TLS settings. Default: the system authorities, TLS 1.2 or later, no client certificate.
     public var security = TransportConfiguration.Security()
 
-    /// The path of a Unix-domain socket that requests for any host are sent to, for example that of a local daemon.
+    /// The path of a Unix-domain socket, such as the socket of a local daemon. Requests for any host are sent to it.
     /// Default: nil (no socket).
     ///
     /// A request still contains the name of its host.

@@ -222,7 +222,7 @@ extension PagePosition {
 }
 
 extension Page {
-    /// The positions of this page as URLs: the URL of the first request, and the URLs of its redirects.
+    /// The positions of this page as URLs: the URL of the first request, and each URL that redirected.
     fileprivate var ownPositions: [[UInt8]] {
         let requests = [response.request] + response.redirects.map(\.request)
         return requests.compactMap { request in

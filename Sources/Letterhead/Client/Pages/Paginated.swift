@@ -28,22 +28,21 @@ public struct Paginated<Base: RequestTemplate>: RequestDecorator {
     public let page: Int
     public let position: PagePosition
 
-    /// The path of the base. If the position is a URL, the path of that URL, with the route of the base.
+    /// The base path. If the position is a URL, its path, with the base route.
     public var path: RequestPath {
         guard let link else { return base.path }
         let path = base.path
         return RequestPath(escaped: link.path.isEmpty ? "/" : link.path, route: path.route, secrets: path.secrets)
     }
 
-    /// The query of the base, with the position if it is a query parameter. If the position is a URL, the query of that
-    /// URL.
+    /// The base query, with the position if it is a query parameter. If the position is a URL, its query.
     public var query: QueryParameters { draft.query }
 
-    /// The parameters of the base, with the position if it is a JSON parameter. Empty if the position is a URL and the
-    /// method is GET or HEAD, because the URL contains the whole query.
+    /// The base parameters, with the position if it is a JSON parameter. Empty if the position is a URL and the method
+    /// is GET or HEAD, because the URL contains the whole query.
     public var parameters: RequestParameters { draft.parameters }
 
-    /// The options of the base. If the position is a URL, the request can be sent only to the origin of that URL.
+    /// The base options. If the position is a URL, the request can be sent only to the origin of that URL.
     public var options: HTTPRequestOptions {
         var options = base.options
         if let origin = link.flatMap({ HTTPOrigin($0) }) { options[option: RequiredOriginOption.self] = origin }

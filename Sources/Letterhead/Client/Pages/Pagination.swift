@@ -169,9 +169,9 @@ extension PagePosition {
 extension Pagination {
     /// Uses the `Link` header of each response: the target of the first link with the relation `next` (RFC 8288).
     ///
-    /// The target is resolved against the page URL. As in a `Location`, characters that RFC 3986 doesn't allow in a URL,
-    /// such as spaces, brackets and characters outside ASCII, are percent-encoded, and a `%` that doesn't begin an escape
-    /// is sent as `%25`. All other characters are sent unchanged. The query of the template isn't added. A page
+    /// The target is resolved against the page URL. As in a `Location`, characters that RFC 3986 doesn't allow in a
+    /// URL, such as spaces, brackets and characters outside ASCII, are percent-encoded, and a `%` that doesn't begin an
+    /// escape is sent as `%25`. All other characters are sent unchanged. The query of the template isn't added. A page
     /// without such a link is the last one. A link to another origin is `.invalidResponse`, and that origin receives
     /// nothing.
     public static var linkHeader: Pagination {

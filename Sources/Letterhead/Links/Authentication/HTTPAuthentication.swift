@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 
-/// Chooses how requests are signed: the requests of a client, of a template, or a single request.
+/// Chooses how the requests of a client or a template, or a single request, are signed.
 ///
 /// ```swift
 /// HTTPClient(environment: .production, authentication: .bearer(token))       // every request of a client
@@ -9,7 +9,7 @@ public import LetterheadFoundation
 /// request.authentication = .anonymous                                       // one request
 /// ```
 ///
-/// The authentication of a request replaces the authentication of its client entirely. <doc:SigningIn> shows how to
+/// If a request sets an authentication, it replaces the client authentication entirely. <doc:SigningIn> shows how to
 /// sign users in and out.
 ///
 /// ## Choose a method
@@ -32,12 +32,12 @@ public import LetterheadFoundation
 ///
 /// Without `allowedOrigins`:
 ///
-/// - The credentials of a client belong to the origin of its environment. A request that sets an environment or a base
+/// - Client credentials belong to the origin of the client environment. A request that sets an environment or a base
 ///   URL with a different origin is sent without them. A client without an environment doesn't send them.
 /// - If a closure provides the environment of a client, the credentials belong to the first origin that they are used
 ///   for. To use them with several environments, list the origins.
 /// - Stored credentials, such as tokens, belong to the origin that they were obtained for, until a reset.
-/// - The credentials of a request belong to the origin that the request is addressed to.
+/// - Credentials that a request sets belong to the origin that it is addressed to.
 /// - All of them are sent only over https or to the local machine. For a server in a local network that has only http,
 ///   set ``ServerEnvironment/allowsCredentialsOverHTTP``.
 ///

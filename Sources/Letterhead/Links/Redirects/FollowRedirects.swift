@@ -16,8 +16,8 @@
 /// - `Location` is resolved against the URL of the redirected request (RFC 3986). A username and password in it are
 ///   never used.
 /// - If the scheme, the host or the port changes, credentials, secret headers, and the headers in the policy are
-///   removed for the rest of the load. A header is secret because of its name (``Redaction/standard``), the redaction
-///   of the request, or ``HTTPHeaders/setSecret(_:for:)``.
+///   removed for the rest of the load. A header is secret because of its name (``Redaction/standard``), because the
+///   ``RequestSettings/redaction`` of the request lists it, or because of ``HTTPHeaders/setSecret(_:for:)``.
 /// - ``RequestSettings/responseLimit`` does not apply to the body of a followed redirect.
 ///
 /// ## When a redirect isn't followed

@@ -70,8 +70,8 @@ public struct RedirectPolicy: Sendable {
 
     /// Calls a closure for each redirect that leads to an http or https URL.
     ///
-    /// If the returned request has a different origin than the proposal, its credentials are removed as for any redirect
-    /// to a different origin. If it has no host, the load fails with `.invalidRequest`.
+    /// If the returned request has a different origin than the proposal, its credentials are removed as for any
+    /// redirect to a different origin. If it has no host, the load fails with `.invalidRequest`.
     public static func custom(_ choice: @escaping Choice) -> RedirectPolicy { RedirectPolicy(rule: .custom(choice)) }
 
     /// Sets the maximum number of redirects. With 0, the first redirect fails with `.tooManyRedirects`. A negative

@@ -37,7 +37,7 @@ public struct HTTPRetryStrategy: Sendable, CustomStringConvertible {
     private var count: Int?
     /// The outcomes to retry after. Nil for ``Retry/Condition/standard``, or if a validator decides.
     private(set) var condition: Retry.Condition?
-    /// Whether the `Retry-After` of the server and the strategy of the request take precedence.
+    /// Whether a `Retry-After` and the request strategy take precedence.
     private(set) var isFallback = false
     /// Whether requests with any method are retried if the server refused to process them.
     private(set) var retriesRefusals = false
@@ -296,7 +296,7 @@ extension RequestTemplate {
         var request = try requestWithoutEnvironment()
         let hasEnvironment = request.options.contains(ServerEnvironment.self)
         original.context.defaults?.wrappedValue.apply(to: &request)
-        // The environment of a derived client may belong to a server that must not receive the secrets of the client.
+        // A derived client may have the environment of a server that must not receive its secrets.
         if !hasEnvironment { request.options.remove(ServerEnvironment.self) }
         var home = result.request.homeOrigin
         if home == nil, original.client == nil, let environment = original.serverEnvironment {
@@ -346,8 +346,8 @@ extension RequestSettings {
         set { self[option: MaximumRetriesOption.self] = newValue }
     }
 
-    /// Is called before the wait of each retry of this request, in addition to the closures of the client. Default:
-    /// nil.
+    /// Is called before each retry of this request, and before the wait. Closures of the client are called as well.
+    /// Default: nil.
     public var onRetry: (@Sendable (Retry.Context) async -> Void)? {
         get { self[option: RetryObserverOption.self] }
         set { self[option: RetryObserverOption.self] = newValue }
@@ -362,8 +362,8 @@ extension RequestConfigurable {
     /// try await client.send(GetUser(login: "ada").retry(.exponential, maximumRetries: 3))
     /// ```
     ///
-    /// The `Retry-After` of the server takes precedence over the wait of the strategy. If a POST may be sent twice,
-    /// mark it as ``RequestTemplate/idempotent(key:)``. A negative maximum results in `.invalidRequest`. See ``Retry``.
+    /// A `Retry-After` takes precedence over the wait that the strategy chooses. If a POST may be sent twice, mark it
+    /// as ``RequestTemplate/idempotent(key:)``. A negative maximum results in `.invalidRequest`. See ``Retry``.
     public func retry(_ strategy: HTTPRetryStrategy, maximumRetries: Int = 3) -> Configured {
         configured {
             $0.retryStrategy = strategy

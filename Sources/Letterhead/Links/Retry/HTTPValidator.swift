@@ -116,9 +116,8 @@ public enum HTTPValidatorResult: Sendable {
 /// The final decision is made elsewhere in these cases:
 ///
 /// - If an error response has an `X-Should-Retry` header, this header decides instead of the lists.
-/// - The suggestion is a fallback (``HTTPRetryStrategy/asFallback()``). The `Retry-After` of the server, the strategy
-///   of the request and the strategy of the client take precedence. If no retry is possible, the next validator judges
-///   the result.
+/// - The suggestion is a fallback (``HTTPRetryStrategy/asFallback()``). A `Retry-After`, the request strategy and the
+///   client strategy take precedence. If no retry is possible, the next validator judges the result.
 /// - The client, not this validator, checks the status of the final response.
 public struct DefaultValidator: HTTPValidator {
     /// The waits for each status. Default: 3 seconds for a 429, and exponential back-off from one second for 408, 425,
@@ -263,15 +262,15 @@ extension ClosureValidator {
     /// After any other result, or if a redirect changed the method, the usual conditions apply. A request with a
     /// one-shot body isn't retried.
     ///
-    /// **How the template is sent.** The client of the original sends it with the settings and the decoder of the
-    /// client. It passes through the links below the retry. It isn't validated or retried, and doesn't count as an
-    /// attempt. It must meet its own deadline and the deadline of the original.
+    /// **How the template is sent.** The client of the original sends it, with its own settings and decoder. It passes
+    /// through the links below the retry. It isn't validated or retried, and doesn't count as an attempt. It must meet
+    /// its own deadline, and that of the original.
     ///
-    /// **Where the template is sent.** Only a response from the server of the client (``HTTPRequest/homeOrigin``)
-    /// causes the template. After a response from a different server, the next validator judges. So a request in a
-    /// different environment neither causes the template nor receives its token. The template is sent in its own
-    /// environment or else the environment of the client. Without a client, the environment of the original counts as
-    /// home. Without any environment, the server of the template does.
+    /// **Where the template is sent.** Only a response from the client server (``HTTPRequest/homeOrigin``) causes the
+    /// template. After a response from a different server, the next validator judges. So a request in a different
+    /// environment neither causes the template nor receives its token. The template is sent in its own environment or
+    /// else the environment of the client. Without a client, the environment of the original counts as home. Without
+    /// any environment, the server of the template does.
     ///
     /// - Parameters:
     ///   - template: the template to send. If it cannot be built, the next validator judges.

@@ -24,16 +24,16 @@
 ///
 /// ## How an attempt is judged
 ///
-/// After each attempt, the transformers change the response, first those of the link, then those of the request. The
-/// validators then judge it, first those of the request. One maximum limits all retries of a load:
-/// ``RequestSettings/maximumRetries``, or else the number in the ``Backoff`` (by default 3 with a strategy, and
-/// otherwise 0).
+/// After each attempt, the transformers change the response: the link transformers first, then the request
+/// transformers. The validators then judge it: the request validators first, then the link validators. One maximum
+/// limits all retries of a load: ``RequestSettings/maximumRetries``, or else the number in the ``Backoff`` (by default
+/// 3 with a strategy, and otherwise 0).
 ///
 /// The wait before a retry is the first of these that applies:
 ///
 /// 1. The strategy that a validator other than ``DefaultValidator`` returns.
-/// 2. The `Retry-After` of the server, or with ``HTTPRetryStrategy/honoringRateLimits()`` the reset of its rate limit.
-/// 3. The strategy of the request, and then the strategy of the ``Backoff``.
+/// 2. A `Retry-After`, or with ``HTTPRetryStrategy/honoringRateLimits()`` the reset of its rate limit.
+/// 3. The request strategy, and then the strategy in the ``Backoff``.
 /// 4. The wait that ``DefaultValidator`` suggests.
 ///
 /// When no retry is left, the last response is returned or the last failure is thrown, unchanged. If a validator
@@ -288,7 +288,7 @@ private struct RetryLoad {
         }
     }
 
-    /// Applies the transformers to the response of an attempt, first those of the link.
+    /// Applies the transformers to the response, the link transformers first.
     ///
     /// - Returns: false if a transformer threw. The result is then that failure, and validators are not called.
     @inline(__always)

@@ -35,8 +35,8 @@ struct RetryRules {
     /// Decides about a retry after an attempt.
     ///
     /// - Parameters:
-    ///   - asked: the strategy that a validator returned. Default: nil (the strategy of the request, or else of the
-    ///     client).
+    ///   - asked: the strategy that a validator returned. Default: nil (the request strategy, or else the client
+    ///     strategy).
     ///   - context: the attempt and the load.
     func decision(asked: HTTPRetryStrategy? = nil, in context: Retry.Context) -> Decision {
         let isRequired = asked?.isFallback == false
@@ -56,9 +56,8 @@ struct RetryRules {
         return .retry(strategy, after: delay, reason: server == nil ? "\(strategy)" : "the server requires a wait")
     }
 
-    /// Returns the first of these strategies: the one that a validator requires, the strategy of the request, the
-    /// strategy of the client, and a suggestion of a validator. Returns nil if this strategy doesn't apply to the
-    /// outcome.
+    /// Returns the first of these strategies: the one that a validator requires, the request strategy, the client
+    /// strategy, and the one that a validator suggests. Returns nil if this strategy doesn't apply to the outcome.
     private func strategy(asked: HTTPRetryStrategy?, in context: Retry.Context) -> HTTPRetryStrategy? {
         if let asked, !asked.isFallback { return asked.condition?.holds(in: context) == false ? nil : asked }
         guard let strategy = context.request.retryStrategy ?? backoff.strategy ?? asked else { return nil }
