@@ -64,7 +64,7 @@ func ==> <Link: LoaderLink, Next: HTTPLoader>(link: Link, next: Next) -> LoaderC
 final class LoaderChain<Link: LoaderLink, Next: HTTPLoader>: HTTPLoader, CustomStringConvertible {
     let link: Link
     let next: Next
-    /// The next loader as links receive it. The existential is created once.
+    /// The next loader in the form in which links receive it. The existential is created once.
     let erasedNext: any HTTPLoader
 
     init(link: Link, next: Next) {

@@ -210,16 +210,16 @@ extension HTTPClient: RequestConfigurable {
         return changing { $0.options.replace(with: options) }
     }
 
-    /// Sets a header for requests that don't set it. Pass nil to remove it from the client. See
-    /// ``RequestTemplate/header(_:_:)``.
+    /// Sets a header for requests that don't set it. Pass nil to remove it from the client.
     ///
     /// The client sends the header to every host. Put a header that only one server may see into
-    /// ``ServerEnvironment/headers``, and credentials into an ``HTTPAuthentication``.
+    /// ``ServerEnvironment/headers``, and credentials into an ``HTTPAuthentication``. See
+    /// ``RequestTemplate/header(_:_:)``.
     public func header(_ name: HTTPHeaders.Name, _ value: String?) -> HTTPClient {
         changing { $0.headers[name] = value }
     }
 
-    /// Sets headers for requests that don't set them. See ``header(_:_:)``.
+    /// Sets several headers for requests that don't set them. See ``header(_:_:)``.
     public func headers(_ headers: HTTPHeaders) -> HTTPClient { changing { $0.headers.replace(with: headers) } }
 
     /// Prevents this client, its environment and the bodies from adding a header. If a request sets the header itself,

@@ -238,7 +238,7 @@ extension HTTPLoader {
     /// task.cancel()
     /// ```
     ///
-    /// The completion is called exactly once, on an arbitrary thread, with the response or the error. After a
+    /// The completion closure is called exactly once, on an arbitrary thread, with the response or the error. After a
     /// cancellation, the error is `.cancelled`.
     ///
     /// - Returns: the task of the request, which you can cancel. The request continues if you drop the task.

@@ -22,7 +22,7 @@
 /// 5. ``RequestTemplate/decode(_:)`` of the template decodes the response.
 public struct SendableRequest<Template: RequestTemplate>: Sendable {
     private let template: Template
-    /// Nil for the standard builder.
+    /// The builder. Nil for the standard builder.
     private let builder: (any RequestBuilder<Template>)?
     /// The load to begin. Each time the request is sent, a copy begins.
     private let load: Load
@@ -88,7 +88,7 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
         }
     }
 
-    /// Returns the request as the client will send it, for the errors of sequences that send it later.
+    /// Returns the request as the client will send it. Sequences that send it later use it in errors.
     func adoptedRequest() throws(HTTPError) -> HTTPRequest {
         var request = try request()
         load.client?.adopt(&request)

@@ -94,7 +94,7 @@ public struct TransportConfiguration: Sendable, Hashable {
     /// The IP versions that connections use. Default: `.any`.
     public var addressFamily = AddressFamily.any
 
-    /// The network interface, such as `eth0`, or the local IP address for connections. Default: nil (the system
+    /// The network interface, such as `eth0`, or the local IP address that connections use. Default: nil (the system
     /// chooses).
     public var networkInterface: String?
 

@@ -5,7 +5,7 @@ extension TransportConfiguration {
     /// The proxy that a transport connects to instead of the server.
     ///
     /// ```swift
-    /// configuration.proxy = .http("proxy.example", port: 3128)
+    /// configuration.proxy = .http("proxy.example", port: 3128).authenticated(user: "ada", password: password)
     /// ```
     public struct Proxy: Sendable, Hashable {
         enum Kind: Hashable {

@@ -60,8 +60,11 @@ extension TransportConfiguration {
         /// The oldest allowed TLS version. Default: 1.2.
         public var minimumVersion = Version.tls12
 
-        /// The SHA-256 digests of public keys (DER, SubjectPublicKeyInfo), 32 bytes each. If you set any, the server
-        /// must have one of these keys, in addition to a trusted certificate. Default: empty (any key is allowed).
+        /// The SHA-256 digests of public keys (DER, SubjectPublicKeyInfo) that servers may have. Default: empty (any
+        /// key is allowed).
+        ///
+        /// Each digest has 32 bytes. If you set any, a server must have one of these keys, in addition to a trusted
+        /// certificate.
         public var pinnedKeys: [Data] = []
 
         /// Digests for single hosts. They replace ``pinnedKeys`` for these hosts. Default: empty.

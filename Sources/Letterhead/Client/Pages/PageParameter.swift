@@ -4,7 +4,7 @@ import LetterheadFoundation
 /// The query and the parameters of a request. The position of a page is written into them.
 struct ParameterDraft: Sendable {
     var query: QueryParameters
-    /// Sent as the JSON body if the method is neither GET nor HEAD.
+    /// The parameters, which are sent as the JSON body if the method is neither GET nor HEAD.
     var parameters: RequestParameters
     let method: HTTPMethod
     private let isBodyFree: Bool

@@ -117,8 +117,9 @@ public struct PageSettings: Sendable {
     /// The time limit for the whole iteration, including the time between calls. It begins with the first call of the
     /// iterator. If a page doesn't arrive in time, the call throws `.timedOut`. Default: nil (no limit).
     public var deadline: Duration?
-    /// Whether to request the next page while you process the current one. If the iteration ends early, one request may
-    /// have been unnecessary. Default: false.
+    /// Whether to request the next page while you process the current one. Default: false.
+    ///
+    /// If you end the iteration early, one request may have been unnecessary.
     public var prefetches: Bool
     /// The maximum number of consecutive empty pages. After one more, the iteration fails with `.paginationLoop`.
     /// Default: 100.

@@ -21,7 +21,7 @@ extension RequestTemplate {
     }
 }
 
-/// A template that requests one of several pages. See ``RequestTemplate/paginated(by:)``.
+/// A template that requests one of several pages. Create it with ``RequestTemplate/paginated(by:)``.
 public struct Paginated<Base: RequestTemplate>: RequestDecorator {
     public var base: Base
     let pagination: Pagination<Base.Response>
@@ -57,7 +57,7 @@ public struct Paginated<Base: RequestTemplate>: RequestDecorator {
 }
 
 extension Paginated: DraftedTemplate {
-    /// The query and the parameters with the position, unless the template fixes its page.
+    /// The query and the parameters with the position, unless the template sets its page itself.
     var draft: ParameterDraft {
         var draft = ParameterDraft(of: base)
         if !pagination.isPinned(draft) { pagination.write(position, &draft) }

@@ -14,8 +14,8 @@ package struct LineSplitter: Sendable {
 
     private static let (lineFeed, carriageReturn) = (UInt8(ascii: "\n"), UInt8(ascii: "\r"))
 
-    /// The maximum number of lines per batch. Allocators reuse a few freed blocks of one size without a search. With
-    /// larger batches, allocating the strings takes more time.
+    /// The maximum number of lines in a batch. With larger batches, allocating the strings takes more time, because
+    /// allocators reuse only a few freed blocks of one size without a search.
     private static let batchSize = 7
 
     private let endsAtCarriageReturn: Bool

@@ -27,6 +27,8 @@ struct AllowedOrigins: Hashable, Sendable {
     private let listed: Set<HTTPOrigin>?
     private let isMalformed: Bool
 
+    /// Creates the origins that may receive credentials.
+    ///
     /// - Parameter urls: URLs of the origins. Nil if the credentials belong to a single origin that isn't known yet.
     init(_ urls: [URL]?) {
         let origins = urls.map { $0.map { HTTPOrigin(URLParts($0.absoluteString)) } }
@@ -88,7 +90,7 @@ final class CredentialHome: Sendable {
 
     private let state = Mutex(State())
 
-    /// Unique among all credentials in any process.
+    /// Identifies the credentials. The text is unique in all processes.
     var identity: String {
         state.withLock { state in
             let identity = state.identity ?? RandomBytes.base64URL(RandomBytes.system(15))

@@ -18,13 +18,16 @@ public struct Authenticate: LoaderLink {
     /// The origins that this link binds the client methods to. Only methods with fixed credentials use them.
     private let homes: [ObjectIdentifier: CredentialHome]
 
-    /// Creates a link that signs requests without their own authentication. Default: ``HTTPAuthentication/anonymous``.
+    /// Creates a link. The authentication signs requests that don't set their own. Default:
+    /// ``HTTPAuthentication/anonymous``.
     public init(_ authentication: HTTPAuthentication = .anonymous) {
         self.authentication = authentication
         homes = Dictionary(authentication.methods.map { (ObjectIdentifier($0), CredentialHome()) }) { first, _ in first
         }
     }
 
+    /// Signs a request, and passes it on.
+    ///
     /// - Throws: before anything is sent, ``HTTPError/Code/cannotAuthenticate`` if credentials are missing or must not
     ///   be sent to the origin, and ``HTTPError/Code/invalidRequest`` if they are malformed.
     @inline(__always)

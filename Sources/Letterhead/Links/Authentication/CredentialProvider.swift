@@ -99,7 +99,7 @@ extension HTTPAuthentication {
         /// stored one is used.
         case stale
         case expired
-        /// Valid, but not sufficient for this request.
+        /// Valid, but not sufficient for this request. A new credential is requested.
         case insufficient
     }
 }
@@ -119,7 +119,7 @@ extension HTTPAuthentication {
         /// `WWW-Authenticate` header contains what the server requires. Nil if the previous credential was not refused.
         public let response: HTTPResponse?
 
-        /// Creates a need for tests of a provider, usually with a mock as `next`.
+        /// Creates a need, for tests of a provider. Usually, pass a mock as `next`.
         public init(
             request: HTTPRequest, next: any HTTPLoader, previous: Credential? = nil, isRefused: Bool = false,
             response: HTTPResponse? = nil

@@ -50,7 +50,7 @@ struct CredentialState<Credential: Sendable>: Sendable {
         }
     }
 
-    /// Beyond this number of keys, the oldest credential is removed.
+    /// The maximum number of keys. With more, the oldest credential is removed.
     private static var capacity: Int { 1_000 }
 
     private var slots: [Key: Slot] = [:]
@@ -201,7 +201,8 @@ enum CredentialRefusal: Error {
     case resetting
     /// A reset has occurred since the request began, so the request may belong to the previous user.
     case reset
-    /// The provider found the last credential insufficient for the request, or a server refuses its own credentials.
+    /// The limit of fetches is reached: the provider found the last credential insufficient for the request, or a
+    /// server refuses its own credentials.
     case tooMany(CredentialLimit, isInsufficient: Bool)
     /// The provider sent the request, which would wait for its own credential.
     case ownRequest

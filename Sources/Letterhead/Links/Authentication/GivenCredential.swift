@@ -119,8 +119,8 @@ extension HTTPAuthentication {
     /// Sends an API key in the query. Use it only for servers that don't accept the key in a header, because URLs are
     /// stored in logs and histories.
     ///
-    /// All descriptions redact the values of `name`, also in forms and JSON. If the key is empty, each request fails
-    /// with `.invalidRequest`. See ``HTTPAuthentication`` for `allowedOrigins`.
+    /// All descriptions redact the values of query items, form fields and JSON members with this name. If the key is
+    /// empty, each request fails with `.invalidRequest`. See ``HTTPAuthentication`` for `allowedOrigins`.
     public static func apiKey(
         _ key: Secret, queryName name: String, allowedOrigins: [URL]? = nil
     ) -> HTTPAuthentication {

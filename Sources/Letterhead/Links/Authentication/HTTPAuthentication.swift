@@ -96,7 +96,7 @@ extension RequestTemplate {
         configured { $0.authentication = authentication }
     }
 
-    /// Sets whether to send requests without credentials if none are available.
+    /// Sets what happens if no credentials are available: the request fails, or is sent without them.
     ///
     /// ```swift
     /// GetProfile().authenticated(.required)   // never sent without credentials

@@ -46,7 +46,7 @@ struct CookieFile: Sendable {
 
     /// Takes the lock as soon as no other process holds it. It blocks no thread while it waits.
     ///
-    /// - Throws: ``held`` at the limit, and `CancellationError` if the task is cancelled.
+    /// - Throws: ``held`` after the limit, and `CancellationError` if the task is cancelled.
     func lock(within limit: Duration) async throws -> Int32 {
         let start = ContinuousClock.now
         while true {
@@ -145,8 +145,7 @@ enum CookieText {
         }
     }
 
-    /// Whether the format can express a cookie: a tab or a line break in a field would turn its line into other
-    /// cookies.
+    /// Whether the format can express a cookie. A tab or a line break in a field would change what its line means.
     static func canExpress(_ cookie: CookieJar.Cookie) -> Bool {
         guard let copy = (try? cookies(of: text(of: [cookie]), at: cookie.created))?.first else { return false }
         return copy.hasSameKey(as: cookie) && copy.value.isSame(as: cookie.value) && copy.isSecure == cookie.isSecure

@@ -9,7 +9,7 @@ extension CookieJar {
         public enum SameSite: String, Hashable, Sendable {
             case strict = "Strict"
             case lax = "Lax"
-            /// `SameSite=None`.
+            /// `SameSite=None`: sent with requests from any site.
             case unrestricted = "None"
         }
 
@@ -59,7 +59,7 @@ extension CookieJar {
             (self.sameSite, created, lastUsed) = (sameSite, now, now)
         }
 
-        /// In bytes, at most 4096.
+        /// The size of the name and the value together, in bytes, at most 4096.
         var size: Int { name.utf8.count + value.utf8.count }
 
         func hasExpired(at now: Date) -> Bool { expires.map { $0 <= now } ?? false }
@@ -104,7 +104,7 @@ struct SetCookie: Equatable {
     /// Nil for the default path of the request.
     var path: String?
     var expires: Int64?
-    /// In seconds. Takes precedence over ``expires``.
+    /// The lifetime in seconds. It takes precedence over ``expires``.
     var maxAge: Int64?
     var isSecure = false
     var isHTTPOnly = false
@@ -147,7 +147,7 @@ struct SetCookie: Equatable {
         text.cut(at: "=").map { (ASCII.trimmed($0.head), ASCII.trimmed($0.tail)) }
     }
 
-    /// A number that is too large counts as the largest number.
+    /// Parses a number of seconds. A number that is too large counts as the largest number.
     private static func seconds(_ text: String) -> Int64? {
         let digits = text.begins(with: "-") ? text.utf8.dropFirst() : text.utf8[...]
         guard !digits.isEmpty, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }

@@ -287,8 +287,8 @@ extension HTTPResponse {
 }
 
 extension HTTPResponse {
-    /// The cookies that the response sets, in order. Omits cookies that a client must ignore or refuse (RFC 6265bis),
-    /// such as the ones for a foreign domain. A cookie that the server deletes has an expiry in the past.
+    /// The cookies that the response sets, in order. Cookies that a client must ignore or refuse (RFC 6265bis) are left
+    /// out, such as those for a foreign domain. If the server deletes a cookie, its expiry is in the past.
     public var cookies: [CookieJar.Cookie] {
         guard headers.contains(.setCookie), let target = CookieTarget(request) else { return [] }
         return headers.values(for: .setCookie).compactMap { field in
@@ -300,7 +300,7 @@ extension HTTPResponse {
 }
 
 extension HTTPRequest {
-    /// The cookies that the request doesn't set itself.
+    /// Returns the cookies with names that the request doesn't set itself.
     func missing(_ cookies: [CookieJar.Cookie]) -> [CookieJar.Cookie] {
         guard !cookies.isEmpty, let own = headers[.cookie] else { return cookies }
         let names = Set(own.split(at: ";").compactMap { $0.cut(at: "=").map { Array(ASCII.trimmed($0.head).utf8) } })

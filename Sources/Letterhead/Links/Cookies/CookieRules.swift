@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 
-/// The rules for cookies (RFC 6265bis, 5.1 and 5.7): pure functions of a field, its request and the time.
+/// The rules for cookies (RFC 6265bis, 5.1 and 5.7). All functions are pure.
 enum CookieRules {
-    /// 400 days, in seconds.
+    /// The longest lifetime of a cookie: 400 days, in seconds.
     static let longestLife: Int64 = 400 * 86_400
 
     enum Refusal: String, Error, Sendable {

@@ -147,7 +147,7 @@ extension RequestSettings {
 }
 
 extension Deduplicate {
-    /// Whether a request shares a load with equal ones.
+    /// Which equal requests a request shares a load with.
     public struct Settings: Hashable, Sendable {
         enum Kind: Hashable {
             case automatic, never
@@ -156,8 +156,10 @@ extension Deduplicate {
 
         let kind: Kind
 
-        /// Shares a load with requests that have the same method, URL, headers, body, credentials, timeouts and
-        /// ``RequestSettings/responseLimit``, if the method is safe (RFC 9110, 9.2.1). Their deadlines may differ.
+        /// Shares a load with equal requests if the method is safe (RFC 9110, 9.2.1), such as GET.
+        ///
+        /// Requests are equal if they have the same method, URL, headers, body, credentials, timeouts and
+        /// ``RequestSettings/responseLimit``. Their deadlines may differ.
         public static let automatic = Deduplicate.Settings(kind: .automatic)
 
         /// Sends the request itself, even if an equal request is in flight.
@@ -186,7 +188,8 @@ extension HTTPResponse {
     }
 }
 
-/// The compared parts of a request. Hashing uses few of them, because most loads are not shared.
+/// The parts of a request that are compared. The hash value contains only a few of them, because most loads are not
+/// shared.
 final class DeduplicationKey: Hashable, Sendable {
     let request: HTTPRequest
     private let key: String?
@@ -197,9 +200,12 @@ final class DeduplicationKey: Hashable, Sendable {
     /// parts of the request are compared.
     private let identity: RequestIdentity?
 
-    /// Returns nil if the request cannot share a load: its deduplication is ``Deduplicate/Settings/never``, its
-    /// response is streamed or saved to a file, its body cannot be compared, or it has no custom key and its method is
-    /// not safe.
+    /// Creates the key of a request. Returns nil if the request cannot share a load:
+    ///
+    /// - Its deduplication is ``Deduplicate/Settings/never``.
+    /// - Its response is streamed or saved to a file.
+    /// - Its body cannot be compared.
+    /// - It has no custom key, and its method is not safe.
     init?(_ request: HTTPRequest, ignoring ignored: Set<HTTPHeaders.Name>) {
         guard request.responseDelivery == .buffered, !request.isLiveStream else { return nil }
         switch request.deduplication.kind {

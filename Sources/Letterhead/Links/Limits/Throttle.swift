@@ -182,15 +182,16 @@ extension RequestSettings {
 }
 
 extension Throttle {
-    /// How ``Throttle`` and `LimitRate` treat a request, and its priority in their queues.
+    /// Whether ``Throttle`` and `LimitRate` limit a request, and its priority in their queues.
     public struct Settings: Hashable, Sendable {
-        /// Waits for a slot with priority 0.
+        /// Limits the request, with priority 0.
         public static let always = Throttle.Settings(priority: 0)
 
         /// Sends the request at once, without counting it.
         public static let never = Throttle.Settings(priority: nil)
 
-        /// Sends requests with a higher priority first. Within a priority, the order of arrival counts.
+        /// Limits the request, with a priority. Requests with a higher priority are sent first. Within a priority, the
+        /// order of arrival counts.
         public static func priority(_ priority: Int) -> Throttle.Settings { Throttle.Settings(priority: priority) }
 
         /// The priority in the queue. Default: 0. Nil if the request isn't throttled.

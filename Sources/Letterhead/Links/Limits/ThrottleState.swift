@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /// Identifies the slots of a throttle that a request uses. Requests with equal keys share them.
 struct SlotKey: Hashable {
-    /// Nil for the key of all requests.
+    /// The name of the scope. Nil if the scope contains all requests.
     let name: String?
     /// Whether the key is for streamed responses with separate slots.
     var isStream = false

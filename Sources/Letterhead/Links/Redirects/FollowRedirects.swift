@@ -153,7 +153,7 @@ struct RedirectTrail {
     private var visited: Set<String> = []
     /// The headers of the previous response without Date and Age. Nil unless it redirected to its own URL.
     private var lastToItself: [HTTPHeaders.Field]?
-    /// The last request before the links below, because a signer may write its URL in a different form.
+    /// The last request as it was above the links below, because a signer may write its URL in a different form.
     private var asked: String
     private let limit: Int
 

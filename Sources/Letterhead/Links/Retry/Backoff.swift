@@ -35,8 +35,10 @@ public struct Backoff: Sendable {
     ///
     /// With a negative number, each request fails with `.invalidRequest`.
     public var maximumRetries: Int?
-    /// The longest wait that a server may ask for, in `Retry-After`, as the reset of a rate limit, or as the
-    /// reconnection time of a stream. Default: 120 seconds.
+    /// The longest wait that a server may ask for. Default: 120 seconds.
+    ///
+    /// A server asks for a wait in `Retry-After`, with the reset of a rate limit, or with the reconnection time of a
+    /// stream.
     public var longestServerDelay: Duration
     /// Measures the waits. Default: the continuous clock.
     ///

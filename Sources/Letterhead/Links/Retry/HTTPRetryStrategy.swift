@@ -157,7 +157,7 @@ extension HTTPRetryStrategy {
         }
     }
 
-    /// Waits for the time that a closure returns. Nil ends the retries. Retries count from 1.
+    /// Waits for the time that a closure returns. If it returns nil, the retries end. Retries count from 1.
     ///
     /// ```swift
     /// .custom { _, result in  // a service that sends the wait in a header of its API

@@ -323,8 +323,10 @@ extension HTTPRequest {
 enum IdempotencyOption: HTTPRequestOption { static let defaultOptionValue: HTTPRequest.IdempotencyKey? = nil }
 
 extension HTTPRequest {
-    /// The `Idempotency-Key` of a request that may be sent twice (draft-ietf-httpapi-idempotency-key-header):
-    /// `.random`, `.none`, or the text of a key. The server uses it to recognize a retry.
+    /// The `Idempotency-Key` of a request that may be sent twice (draft-ietf-httpapi-idempotency-key-header). A server
+    /// recognizes a retry by this key.
+    ///
+    /// Pass `.random`, `.none`, or the text of a key.
     public struct IdempotencyKey: Sendable, Hashable, ExpressibleByStringLiteral {
         /// A random key for each load, shared by all of its attempts.
         public static let random = Self(nil, isSent: true)

@@ -54,8 +54,10 @@ final class SendPipe: Sendable {
         self.makeChunks = makeChunks
     }
 
-    /// Starts to produce the body. `onMore` is called when the thread has found no bytes and more are available, and
-    /// when the body has ended.
+    /// Starts to produce the body.
+    ///
+    /// - Parameter onMore: is called when the thread has found no bytes and more are available, and when the body has
+    ///   ended.
     func start(onMore: @escaping @Sendable () -> Void) {
         let walk = state.withLock { $0.walk }
         let task = Task { [self] in await make(walk, onMore) }
@@ -94,7 +96,7 @@ final class SendPipe: Sendable {
 
     var failure: (any Error)? { state.withLock { $0.failure } }
 
-    /// Returns whether the whole body was read, and had at most `count` bytes.
+    /// Returns whether the whole body was read and had at most `count` bytes.
     func isSpent(by count: Int) -> Bool {
         state.withLock { $0.isEnded && $0.chunks.isEmpty && $0.givenCount <= count }
     }
