@@ -29,11 +29,11 @@ public protocol HTTPLoader: Sendable {
     /// Ends the requests in progress, discards stored state, and returns when both are done. Default: does nothing.
     func reset() async
 
-    /// Whether ``reset()`` ends all requests that began before it, and reading their streamed bodies, with
+    /// Whether ``reset()`` ends the requests of clients that are being reset, and reading their streamed bodies, with
     /// ``HTTPError/Code/cancelled``. Default: false.
     ///
-    /// Return true only if the loader ends each request of an ended ``HTTPRequest/generation``. If it is false, a
-    /// client that uses the loader as its transport adds ``Autocancel``.
+    /// A request must end if its ``HTTPRequest/generation`` has ended. If this property is false, a client that uses
+    /// the loader as its transport adds ``Autocancel``.
     var endsItsRequests: Bool { get }
 }
 

@@ -40,8 +40,9 @@ struct Load: Sendable {
         (self.loader, self.client, self.template) = (loader, client, template)
     }
 
-    /// Returns the request with the context of this load and the settings of the client. If the request comes from an
-    /// earlier load that is still in progress, it keeps the template, the deadline and the download of that load.
+    /// Returns the request with the context of this load and the settings of the client. The request keeps its
+    /// template. If it comes from an earlier load that is still in progress, it also keeps the deadline and the
+    /// download of that load.
     ///
     /// - Parameter decodes: whether a decoder will read the response, so that `Accept` is set. Default: false.
     mutating func begin(_ request: consuming HTTPRequest, decodes: Bool = false) -> HTTPRequest {

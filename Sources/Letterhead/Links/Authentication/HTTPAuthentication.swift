@@ -14,12 +14,13 @@ public import LetterheadFoundation
 ///
 /// ## Choose a method
 ///
-/// - A username and a password: ``basic(username:password:allowedOrigins:)``, or `digest`.
+/// - A username and a password: ``basic(username:password:allowedOrigins:)``, or `digest` of the product
+///   `LetterheadSigning`.
 /// - A fixed token: ``bearer(_:allowedOrigins:)``. A token that the program keeps itself:
 ///   ``bearer(each:allowedOrigins:)``.
-/// - An API key in a header or in the query.
-/// - A method for the challenge that a server sends in a 401.
-/// - Tokens of an authorization server: `oauth2` of the product `LetterheadOAuth`.
+/// - An API key: ``apiKey(_:header:allowedOrigins:)`` or ``apiKey(_:queryName:allowedOrigins:)``.
+/// - A method that depends on the challenge in a 401: `challenge` of the product `LetterheadSigning`.
+/// - Tokens from an authorization server: `oauth2` of the product `LetterheadOAuth`.
 /// - Any other method: ``method(_:header:allowedOrigins:link:)``.
 ///
 /// ## Choose who receives the credentials

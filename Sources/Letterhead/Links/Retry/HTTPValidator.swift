@@ -113,8 +113,6 @@ public enum HTTPValidatorResult: Sendable {
 /// validator.retriableStatuses[.notFound] = .delayed(.seconds(1))   // a resource that is about to appear
 /// ```
 ///
-/// The final decision is made elsewhere in these cases:
-///
 /// - If an error response has an `X-Should-Retry` header, this header decides instead of the lists.
 /// - The suggestion is a fallback (``HTTPRetryStrategy/asFallback()``). A `Retry-After`, the request strategy and the
 ///   client strategy take precedence. If no retry is possible, the next validator judges the result.
