@@ -356,8 +356,9 @@ extension HTTPAuthentication.Failure.Reason {
 extension HTTPAuthentication.Failure.Reason {
     /// The session has ended, and the stored tokens are deleted.
     public static let loggedOut = Self(rawValue: "loggedOut")
-    /// The authorization server refused the request or did not grant a required scope, or the sign-in was cancelled or
-    /// its page could not be shown.
+    /// The authorization server refused the request or a required scope, or the sign-in didn't complete.
+    ///
+    /// A sign-in doesn't complete if the user cancels it or if its page could not be shown.
     public static let refused = Self(rawValue: "refused")
     /// The token endpoint is temporarily unavailable. The tokens are kept, and a later request may succeed.
     public static let unavailable = Self(rawValue: "unavailable")

@@ -55,8 +55,11 @@ public struct RedirectPolicy: Sendable {
 
     init(rule: Rule) { self.rule = rule }
 
-    /// Follows RFC 9110, 15.4 and the Fetch standard: 301 and 302 change POST to GET, 303 changes all methods but HEAD
-    /// to GET, and 307 and 308 keep the method and the body. Redirects from https to http are not followed.
+    /// Follows redirects as RFC 9110, 15.4 and the Fetch standard describe, except from https to http.
+    ///
+    /// - 301 and 302 change POST to GET.
+    /// - 303 changes all methods but HEAD to GET.
+    /// - 307 and 308 keep the method and the body.
     public static let safely = RedirectPolicy(rule: .safely)
 
     /// Follows redirects like ``safely``, but only if the scheme, the host and the port do not change.

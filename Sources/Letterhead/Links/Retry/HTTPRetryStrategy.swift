@@ -121,10 +121,9 @@ extension HTTPRetryStrategy {
         HTTPRetryStrategy("delayed by \(delay.shown)") { _, _ in (delay, 0) }
     }
 
-    /// Waits for the base before the first retry, and then multiplies the wait by a factor for each further retry, up
-    /// to the cap. The waits have full jitter (see ``jitter(_:)``).
+    /// Waits for the base before the first retry, and multiplies the wait for each further retry, up to the cap.
     ///
-    /// A factor below 1 or NaN counts as 1.
+    /// The waits have full jitter (see ``jitter(_:)``). A factor below 1 or NaN counts as 1.
     public static func exponential(
         base: Duration, factor: Double = 2, cap: Duration = .seconds(30)
     ) -> HTTPRetryStrategy {
