@@ -164,8 +164,8 @@ public struct HTTPClient: Sendable {
         }
     }
 
-    /// Cancels all requests of this client, and removes its credentials, its cookies and any other state. Call it when
-    /// a user signs out.
+    /// Cancels all requests of this client, and removes what its links have stored, such as tokens, cookies and a
+    /// cache. Call it when a user signs out.
     ///
     /// When the call returns, none of the cancelled requests sends or receives anything any longer.
     ///

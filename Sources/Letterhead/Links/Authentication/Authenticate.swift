@@ -146,7 +146,7 @@ public struct Authenticate: LoaderLink {
 
     /// Decides whether a method signs a request.
     ///
-    /// - Parameter home: returns the owner of credentials that are used for an origin.
+    /// - Parameter owner: returns the owner of credentials that are used for an origin.
     @inline(__always)
     private func verdict(
         of method: SigningMethod, on request: HTTPRequest, chosenBy chooser: AllowedOrigins.Chooser,

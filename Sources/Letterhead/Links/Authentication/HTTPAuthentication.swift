@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 
-/// Chooses how the requests of a client or a template, or a single request, are signed.
+/// Signs requests, for example with a password, a token or an API key.
 ///
 /// ```swift
 /// HTTPClient(environment: .production, authentication: .bearer(token))       // every request of a client
@@ -16,8 +16,9 @@ public import LetterheadFoundation
 ///
 /// - A username and a password: ``basic(username:password:allowedOrigins:)``, or `digest` of the product
 ///   `LetterheadSigning`.
-/// - A fixed token: ``bearer(_:allowedOrigins:)``. A token that the program keeps itself:
-///   ``bearer(each:allowedOrigins:)``.
+/// - A token: ``bearer(_:allowedOrigins:)`` if it is fixed, or ``bearer(each:allowedOrigins:)`` if the program keeps
+///   it. To fetch a token once and renew it after a 401, use ``bearer(allowedOrigins:limit:per:clock:asking:)`` or a
+///   ``CredentialProvider``.
 /// - An API key: ``apiKey(_:header:allowedOrigins:)`` or ``apiKey(_:queryName:allowedOrigins:)``.
 /// - A method that depends on the challenge in a 401: `challenge` of the product `LetterheadSigning`.
 /// - Tokens from an authorization server: `oauth2` of the product `LetterheadOAuth`.
@@ -162,8 +163,8 @@ extension HTTPAuthentication {
         /// An `Authorization` header that the request sets suffices. So does a digest or a challenge, although its
         /// first request may be sent without credentials.
         case required
-        /// The request is sent without credentials, also if the stored ones are refused and cannot be replaced. A
-        /// malformed credential is an error nevertheless.
+        /// The request is sent without credentials if none are available, even if the stored ones were refused and
+        /// could not be replaced. A malformed credential is an error nevertheless.
         case optional
     }
 }

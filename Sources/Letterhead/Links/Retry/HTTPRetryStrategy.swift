@@ -194,8 +194,8 @@ extension HTTPRetryStrategy {
     /// HTTPRetryStrategy.immediate.times(1).then(.exponential(base: .seconds(1)))  // 0, 1, 2, 4 … s, before jitter
     /// ```
     ///
-    /// An unlimited strategy never reaches the next one: limit it with ``times(_:)``. A condition of `next` is
-    /// ignored, and so is its work before a retry.
+    /// An unlimited strategy never reaches the next one: limit it with ``times(_:)``. The condition of `next` is
+    /// ignored, and so is the work that `next` would do before a retry.
     public func then(_ next: HTTPRetryStrategy) -> HTTPRetryStrategy {
         guard let count else { return self }
         let sum = next.count.map { count.addingReportingOverflow($0) }.map { $0.overflow ? .max : $0.partialValue }

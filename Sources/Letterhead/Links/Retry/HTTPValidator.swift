@@ -293,14 +293,20 @@ extension ClosureValidator {
     /// Creates a validator that sends a plain request after certain responses, and then retries the original request.
     /// <doc:Retrying> has an example.
     ///
-    /// For the rules and the other parameters, see ``init(sending:after:maximum:delay:onValue:onError:)``.
+    /// The same rules apply as in ``init(sending:after:maximum:delay:onValue:onError:)``, except that `request` decides
+    /// which origins the request is sent for.
     ///
     /// - Parameters:
     ///   - request: returns the request to send. If it returns nil or throws, the next validator judges.
+    ///   - statuses: the statuses that require the request. Default: 401 and 403.
     ///   - includesFailures: whether to send the request after a failure without a response, too. Default: false.
+    ///   - maximum: how many alternate requests one load sends, for all such validators together. Default: 1.
+    ///   - delay: the wait before retrying the original. Default: zero.
     ///   - onResponse: receives the response, which may have any status, and may change the original. What it adds is
     ///     sent with the original, regardless of the origin. For origins that must not receive it, return nil from
     ///     `request`.
+    ///   - onError: receives an error of `request`, of the request that it returned, or of `onResponse`. The caller
+    ///     doesn't receive it. Default: ignores the error.
     public init(
         sending request:
             @escaping @Sendable (

@@ -32,7 +32,7 @@
 /// The wait before a retry is the first of these that applies:
 ///
 /// 1. The strategy that a validator other than ``DefaultValidator`` returns.
-/// 2. A `Retry-After`, or with ``HTTPRetryStrategy/honoringRateLimits()`` the reset of its rate limit.
+/// 2. A `Retry-After`, or with ``HTTPRetryStrategy/honoringRateLimits()`` the reset of a rate limit.
 /// 3. The request strategy, and then the strategy in the ``Backoff``.
 /// 4. The wait that ``DefaultValidator`` suggests.
 ///
@@ -50,7 +50,7 @@
 /// - A request if the server requests a wait over ``Backoff/longestServerDelay``, or if its host has no retry budget
 ///   left.
 ///
-/// A POST, or a different request with a method that isn't idempotent, is retried in these cases:
+/// A POST, or any other request with a method that isn't idempotent, is retried in these cases:
 ///
 /// - It is marked ``RequestTemplate/idempotent(key:)``.
 /// - No byte of it was sent, and no redirect was followed.
