@@ -30,7 +30,7 @@ public struct TransportConfiguration: Sendable, Hashable {
     /// minutes.
     ///
     /// A streamed response keeps its connection until it has been read or dropped. With libcurl, the error message
-    /// contains the number of such responses, and observers receive what they are. The default is longer than
+    /// contains the number of such responses, and observers receive a summary of them. The default is longer than
     /// ``idleTimeout``, so that this limit first ends the requests to a server that doesn't respond.
     public var queueTimeout: Duration? = .seconds(120)
 
@@ -114,9 +114,9 @@ public struct TransportConfiguration: Sendable, Hashable {
     /// system resolver).
     ///
     /// The resolver replaces the system resolver, which then resolves only the name of the DNS over HTTPS resolver. If
-    /// the resolver fails, the request fails with `.cannotConnect`. Its certificate is verified with the roots in
-    /// ``security`` and the system certificates. Requests to the resolver use the proxy in the environment variables,
-    /// and not ``proxy``.
+    /// the resolver fails, the request fails with `.cannotConnect`. The resolver certificate is verified with the roots
+    /// in ``security`` and the system certificates. Requests to the resolver use the proxy in the environment
+    /// variables, and not ``proxy``.
     ///
     /// Each request fails with `.invalidRequest` if the value isn't an https URL, if it contains a user, a password or
     /// a fragment, or if the installed libcurl is older than 8.10.

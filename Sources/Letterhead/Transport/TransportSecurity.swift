@@ -20,10 +20,10 @@ extension TransportConfiguration {
         public enum Roots: Sendable, Hashable {
             /// The authorities that the system trusts.
             ///
-            /// On Linux, they are the ones that the environment variables `SSL_CERT_FILE` (a file in PEM format) and
-            /// `SSL_CERT_DIR` (a folder with hashed names) name. If neither is set, they are at the location that
-            /// libcurl was built with. If that doesn't exist, they are at the first known location of a Linux
-            /// distribution that does. They are looked up once in a process.
+            /// On Linux, the environment variables `SSL_CERT_FILE` (a file in PEM format) and `SSL_CERT_DIR` (a folder
+            /// with hashed names) specify them. If neither is set, the authorities are at the location that libcurl was
+            /// built with. If that doesn't exist, they are at the first existing location that a Linux distribution
+            /// uses. They are looked up once in a process.
             case system
             /// Only the authorities in a file in PEM format.
             case file(URL)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// Follows redirects (RFC 9110, 15.4). A client contains this link, so use it only in a chain of your own.
+/// Follows redirects (RFC 9110, 15.4). A client contains this link, so create it only for a chain of your own.
 ///
 /// ```swift
 /// FollowRedirects()                                          // the safe policy, at most 20 redirects
