@@ -9,7 +9,7 @@ struct AuthorizationPage: Sendable {
     let parameters: [String: String]
     let open: @Sendable (URL) async throws -> URL
 
-    /// Has a person sign in, and returns the form that exchanges the code (RFC 6749, 4.1.3).
+    /// Has a person sign in, and returns the form that exchanges the authorization code for tokens (RFC 6749, 4.1.3).
     func form(
         client: OAuth2.Client, scope: Set<String>, random: @Sendable (Int) -> [UInt8]
     ) async throws(HTTPAuthentication.Failure) -> [(String, String)] {
@@ -33,8 +33,8 @@ struct AuthorizationPage: Sendable {
         ]
     }
 
-    /// Returns the page's URL with the request in its query (RFC 6749, 4.1.1, and RFC 7636, 4.3). The challenge method
-    /// is never `plain`.
+    /// Returns the URL of the page, with the authorization request in its query (RFC 6749, 4.1.1, and RFC 7636, 4.3).
+    /// The challenge method is never `plain`.
     private func url(
         client: OAuth2.Client, scope: Set<String>, state: String, verifier: String
     ) throws(HTTPAuthentication.Failure) -> URL {
@@ -62,7 +62,8 @@ struct AuthorizationPage: Sendable {
     }
 }
 
-/// The URL that the authorization server redirected to. Anyone can create such a URL, so this type checks every part.
+/// The URL that the authorization server redirected to. Anyone can create such a URL, so this type checks every part of
+/// it.
 struct AuthorizationCallback {
     private let page: AuthorizationPage
     private let callback: URLParts
@@ -74,8 +75,8 @@ struct AuthorizationCallback {
         expected = URLParts(page.redirectURI.absoluteString)
     }
 
-    /// Checks the state before the other parameters. If it differs, no parameter can be trusted, not even an error (RFC
-    /// 6749, 10.12).
+    /// Returns the authorization code. The state is checked before all other parameters: if it differs, no parameter
+    /// can be trusted, not even an error (RFC 6749, 10.12).
     func code(state: String) throws(HTTPAuthentication.Failure) -> Secret {
         guard isRedirectURI else { throw refused("its URL is not the redirect URI") }
         guard try value(of: "state")?.isSame(as: state) == true else {
@@ -94,7 +95,8 @@ struct AuthorizationCallback {
         return Secret(code)
     }
 
-    /// Whether scheme, authority and path equal the redirect URI's byte for byte, and all its query items are present.
+    /// Whether scheme, authority and path are the same bytes as in the redirect URI, and its query items are all
+    /// present.
     private var isRedirectURI: Bool {
         callback.scheme == expected.scheme && callback.authority.bytes == expected.authority.bytes
             && callback.path.isSame(as: expected.path)
@@ -114,7 +116,8 @@ struct AuthorizationCallback {
         }
     }
 
-    /// Returns a parameter's value, if any. A parameter that occurs twice is an error (RFC 6749, 3.1).
+    /// Returns the value of a parameter, or nil if it is absent. A parameter that occurs twice is an error (RFC 6749,
+    /// 3.1).
     private func value(of name: String) throws(HTTPAuthentication.Failure) -> String? {
         let items = PercentEncoding.formItems(of: callback.query ?? "").filter { $0.name.isSame(as: name) }
         guard items.count < 2 else { throw refused("the parameter \(name) occurs more than once") }

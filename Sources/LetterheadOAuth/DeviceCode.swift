@@ -3,24 +3,24 @@ import Letterhead
 public import LetterheadFoundation
 
 extension OAuth2.SignIn {
-    /// A person signs in on another device (RFC 8628). Use it for a program without a browser, such as a command on a
-    /// server.
+    /// A person signs in on a second device (RFC 8628). Use it for a program without a browser, such as a command-line
+    /// tool on a server.
     ///
     /// ```swift
     /// signIn: .deviceCode { print("Enter \($0.userCode) at \($0.verificationURL)") }
     /// ```
     ///
-    /// The session asks the server for tokens at the interval that the server demands, until the person has decided or
-    /// the code has expired.
+    /// After your closure has shown the code, the session asks the server for tokens, at the interval that the server
+    /// demands. It stops when the person has decided or the code has expired.
     ///
-    /// If only the API has named its authorization server, it could have the person approve an attacker's code at an
-    /// honest server. The page must then be at the issuer's origin or at an origin in `pages`. Otherwise, the sign-in
-    /// fails before anything is shown.
+    /// A server that only the API has named must have its page at the origin of its issuer, or at an origin in `pages`.
+    /// Otherwise, the sign-in fails before anything is shown. Without this rule, a malicious API could have the person
+    /// approve the code of an attacker on the page of an honest server.
     ///
     /// - Parameters:
-    ///   - scope: the scopes to request. Default: nil (the server's scopes).
-    ///   - pages: URLs of other origins that may have such a server's page. Default: none.
-    ///   - show: shows the code. Only after it has returned does the session ask the server.
+    ///   - scope: the scopes to request. Default: nil (the scopes in `server.scope`).
+    ///   - pages: URLs of further origins where such a server may have its page. Default: none.
+    ///   - show: shows the code to the person. The session asks for tokens only after it has returned.
     public static func deviceCode(
         scope: Set<String>? = nil, pages: [URL] = [],
         showing show: @escaping @Sendable (OAuth2.DeviceCode) async throws -> Void
@@ -40,21 +40,21 @@ extension OAuth2.SignIn {
 }
 
 extension OAuth2 {
-    /// What a person needs to sign in on another device.
+    /// What a person needs to sign in on a second device.
     public struct DeviceCode: Sendable, Hashable {
         /// The code that the person enters.
         public let userCode: String
         /// The page where the person enters the code.
         public let verificationURL: URL
-        /// The page with the code in its URL, for a QR code or a link, if the server has one. Show the user code as
-        /// well, so that the person can compare it.
+        /// The page with the code already in its URL, for a QR code or a link, if the server has one. Show the user
+        /// code as well, so that the person can compare it.
         public let completeURL: URL?
         /// How long the code can be used.
         public let lifetime: Duration
     }
 }
 
-/// A device authorization endpoint's response (RFC 8628, 3.2).
+/// The response of a device authorization endpoint (RFC 8628, 3.2).
 struct DeviceAnswer {
     private let device: Secret
     private let code: OAuth2.DeviceCode
@@ -84,7 +84,7 @@ struct DeviceAnswer {
         return try answer.text("verification_url")
     }
 
-    /// Fails if a page is neither at the issuer's origin nor at an origin that the program allows.
+    /// Throws if a page is neither at the origin of the issuer nor at an origin that the program allows.
     func requirePage(of server: OAuth2.Server, orAt pages: [URL]) throws(HTTPAuthentication.Failure) {
         let issuer = server.issuer.flatMap { URL(string: $0, encodingInvalidCharacters: false)?.origin }
         let allowed = [issuer] + pages.map(\.origin)
@@ -96,7 +96,8 @@ struct DeviceAnswer {
         }
     }
 
-    /// A person opens the page and trusts it, so only the server can have sent it.
+    /// Returns nil for a URL that is not secure or has a user part: a person opens the page and trusts it, so only
+    /// the server may have sent it, and the host must be visible.
     private static func page(_ text: String) -> URL? {
         let url = URL(string: text, encodingInvalidCharacters: false)
         return url?.origin?.isSecure == true && url?.hasUserPart == false ? url : nil

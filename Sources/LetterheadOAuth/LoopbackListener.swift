@@ -4,11 +4,11 @@ import Letterhead
 import LetterheadFoundation
 import Synchronization
 
-/// Receives one sign-in's redirect on the loopback interface (RFC 8252, 7.3).
+/// Receives the redirect of one sign-in on the loopback interface (RFC 8252, 7.3).
 ///
-/// Each program and each web page can send requests to the port. Only the redirect URI's path with the sign-in's state
-/// counts. The grant checks the rest. Browsers open connections that they don't use, so several are served at the same
-/// time, and the oldest makes way for a new one.
+/// Every program and every web page can send requests to the port. Only a request for the path of the redirect URI that
+/// contains the state of this sign-in counts, and the grant checks the rest. Browsers open connections that they don't
+/// use, so the listener serves several at the same time. If there are too many, it closes the oldest.
 final class LoopbackListener: Sendable {
     private typealias Failure = HTTPAuthentication.Failure
 
@@ -16,13 +16,13 @@ final class LoopbackListener: Sendable {
     private static let longestHead = 16 << 10
 
     let redirectURI: URL
-    /// One socket, or one for each family if the host is `localhost`: a browser chooses either.
+    /// One socket, or one for each address family if the host is `localhost`, because a browser may choose either.
     private let listening: [Int32]
-    /// A pipe: a byte in it ends the wait.
+    /// A pipe. A byte that is written to it ends the wait for connections.
     private let waking: (end: Int32, start: Int32)
     private let isListening = Atomic(true)
 
-    /// - Parameter redirectURI: as registered, or nil for the default. Without a port, the system chooses one.
+    /// - Parameter redirectURI: the URI as registered, or nil for the default. Without a port, the system chooses one.
     init(_ redirectURI: URL?) throws(HTTPAuthentication.Failure) {
         var request = redirectURI.map { HTTPRequest(url: $0) } ?? HTTPRequest(host: "127.0.0.1", path: "/callback")
         if redirectURI == nil { request.scheme = "http" }
@@ -91,7 +91,7 @@ final class LoopbackListener: Sendable {
         case late, opened
     }
 
-    /// Waits for the redirect on a thread, because the wait blocks it. Closes the port afterwards.
+    /// Waits for the redirect on a separate thread, because the wait blocks it. Closes the port afterwards.
     private func redirect(with state: String) async throws -> URL {
         defer { stopListening() }
         return try await withTaskCancellationHandler {
@@ -106,7 +106,7 @@ final class LoopbackListener: Sendable {
         }
     }
 
-    /// Returns the URL of a request with this target, if it is the redirect.
+    /// Returns the full URL of a request with this target, or nil if the request isn't the redirect.
     private func callback(_ target: String, with state: String) -> URL? {
         guard target.utf8.first == UInt8(ascii: "/"), let origin = redirectURI.origin,
             let url = URL(string: origin.description + target, encodingInvalidCharacters: false)
@@ -176,7 +176,7 @@ extension LoopbackListener {
         }
     }
 
-    /// The target in a GET, or nil for any other request.
+    /// Returns the request target of a GET, or nil for any other request.
     private static func target(of head: [UInt8]) -> String? {
         let words = head.prefix { $0 != UInt8(ascii: "\r") }
             .split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
@@ -186,7 +186,8 @@ extension LoopbackListener {
 
     private static let notFound = "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
-    /// The page's URL contains the code, so it is neither stored nor sent to another page.
+    /// The page that the person sees after the sign-in. Its URL contains the code, so it is neither stored nor sent to
+    /// a different page as a referrer.
     private static let done: String = {
         let page = """
             <!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>Sign-in</title>\
@@ -197,14 +198,14 @@ extension LoopbackListener {
     }()
 }
 
-/// System calls with types that differ between platforms. The system uses arguments only until its functions return,
-/// and sizes are the arguments' own.
+/// System calls with types that differ between platforms. The system uses the arguments only until its function
+/// returns, and each size that is passed is the size of the argument.
 private enum LoopbackSocket {
-    /// Why the last call has failed. A known error number's text is a constant.
+    /// Describes why the last call failed. The text of a known error number is a constant.
     static var reason: String { unsafe strerror(errno).map { unsafe String(cString: $0) } ?? "error \(errno)" }
 
     /// Opens a port on 127.0.0.1, and also on ::1 if both are wanted and the system has IPv6. Returns nil if a call
-    /// fails. If the system chooses the port and it is free in one family only, another port is tried.
+    /// fails. If the system chose a port that is free in one address family only, a different port is tried.
     static func listening(on port: Int, isBoth: Bool) -> (descriptors: [Int32], port: Int)? {
         for _ in 1...(port == 0 ? 10 : 1) {
             var address = sockaddr_in()
@@ -228,7 +229,7 @@ private enum LoopbackSocket {
         return nil
     }
 
-    /// Opens a socket at an address, and stores the port that the system has chosen in it.
+    /// Opens a socket at an address, and stores the port that the system has chosen in the address.
     private static func open<Address>(_ family: Int32, _ address: inout Address) -> Int32? {
         #if canImport(Glibc)
             let descriptor = socket(family, Int32(SOCK_STREAM.rawValue), 0)
@@ -253,7 +254,7 @@ private enum LoopbackSocket {
         return nil
     }
 
-    /// Makes a descriptor never block, and hides it from child processes.
+    /// Makes a descriptor nonblocking, and hides it from child processes.
     static func prepare(_ descriptor: Int32) {
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
@@ -270,7 +271,7 @@ private enum LoopbackSocket {
         return descriptor
     }
 
-    /// Appends the bytes that have arrived. Returns false at the connection's end.
+    /// Appends the bytes that have arrived. Returns false at the end of the connection.
     static func receive(_ descriptor: Int32, into bytes: inout [UInt8]) -> Bool {
         var buffer = [UInt8](repeating: 0, count: 4096)
         let count = unsafe recv(descriptor, &buffer, buffer.count, 0)
@@ -279,7 +280,7 @@ private enum LoopbackSocket {
         return true
     }
 
-    /// The response is smaller than a new connection's buffer, so one call sends all of it.
+    /// Sends a response with a single call. It always fits, because it is smaller than the buffer of a new connection.
     static func send(_ response: String, to descriptor: Int32) {
         let bytes = Array(response.utf8)
         #if canImport(Darwin)
@@ -291,7 +292,7 @@ private enum LoopbackSocket {
 }
 
 #if !canImport(Darwin)
-    /// The system's `send`, which ``LoopbackSocket/send(_:to:)`` hides.
+    /// Calls the `send` function of the system, which ``LoopbackSocket/send(_:to:)`` hides.
     private func sendWithoutSignal(_ descriptor: Int32, _ bytes: [UInt8]) -> Int {
         unsafe send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
     }

@@ -3,7 +3,7 @@ public import Letterhead
 public import LetterheadFoundation
 
 extension OAuth2 {
-    /// Finds an API's authorization server if you know the API only at run time, as for a remote MCP server.
+    /// Finds the authorization server of an API that you know only at run time, such as a remote MCP server.
     ///
     /// ```swift
     /// let session = try OAuth2.Session(
@@ -11,17 +11,21 @@ extension OAuth2 {
     ///     signIn: .deviceCode { print($0.userCode, $0.verificationURL) })
     /// ```
     ///
-    /// The API receives a request without credentials. The `resource_metadata` in its 401, or else the API's well-known
-    /// URL, leads to its metadata (RFC 9728), which name the authorization server. The tokens are then requested for
-    /// this API only (RFC 8707).
+    /// The discovery takes these steps:
+    ///
+    /// 1. It sends a request without credentials to the API.
+    /// 2. It loads the metadata of the API (RFC 9728) from the `resource_metadata` in the 401 response, or else from a
+    ///    well-known URL of the API. The metadata name the authorization server.
+    /// 3. It loads the metadata of the authorization server. A session with this server then requests tokens for this
+    ///    API only (RFC 8707).
     ///
     /// - Parameters:
-    ///   - resource: the API's URL. It must use https, or be on this machine.
-    ///   - issuer: the authorization server's issuer identifier, if you know it. An API that names only others is
-    ///     refused. If the API has no metadata, this issuer is used. Pass it for a client with a secret, because
-    ///     otherwise any API could obtain the secret by naming its own server. Default: nil (the first issuer that the
+    ///   - resource: the URL of the API. It must use https, or be on this machine.
+    ///   - issuer: the issuer identifier of the authorization server, if you know it. An API that names only other
+    ///     servers is refused. If the API has no metadata, this issuer is used. Pass it for a client with a secret:
+    ///     without it, an API could name any server and so obtain the secret. Default: nil (the first issuer that the
     ///     API names).
-    ///   - loader: sends the requests. Default: the transport, which doesn't follow redirects.
+    ///   - loader: sends the requests. Default: the default transport, which doesn't follow redirects.
     /// - Throws: `HTTPAuthentication.Failure` if a server can't be reached, or if its metadata is missing or invalid.
     public static func discovered(
         from resource: URL, issuer: String? = nil, over loader: any HTTPLoader = HTTPClient.defaultTransport
@@ -31,11 +35,11 @@ extension OAuth2 {
         return try await discovery.server(of: resource, after: discovery.response(from: resource), issuer: issuer)
     }
 
-    /// Finds an authorization server's endpoints by its issuer identifier (RFC 8414, or OpenID Connect Discovery).
+    /// Finds the endpoints of an authorization server by its issuer identifier (RFC 8414, or OpenID Connect Discovery).
     ///
     /// - Parameters:
-    ///   - issuer: exactly as the server's metadata contains it, such as `https://auth.example.com`.
-    ///   - loader: sends the requests. Default: the transport, which doesn't follow redirects.
+    ///   - issuer: the identifier exactly as it occurs in the server metadata, such as `https://auth.example.com`.
+    ///   - loader: sends the requests. Default: the default transport, which doesn't follow redirects.
     /// - Throws: `HTTPAuthentication.Failure` if the server can't be reached, or if its metadata is missing or invalid.
     public static func discovered(
         issuer: String, over loader: any HTTPLoader = HTTPClient.defaultTransport
@@ -48,7 +52,7 @@ extension OAuth2 {
 private struct Discovery {
     typealias Failure = HTTPAuthentication.Failure
 
-    /// A document's largest size, in bytes.
+    /// The largest size of a metadata document, in bytes.
     private static let longestDocument = 1 << 20
 
     let loader: any HTTPLoader
@@ -90,7 +94,7 @@ private struct Discovery {
         return server
     }
 
-    /// Returns an API's metadata and their URL, or nil without metadata.
+    /// Returns the metadata of an API and the URL where they were found, or nil if the API has none.
     private func metadata(
         of resource: URL, linkedBy link: String?
     ) async throws(Failure) -> (document: [String: JSONValue], source: URL)? {
@@ -139,8 +143,8 @@ private struct Discovery {
         throw Failure(.malformed, "the authorization server at \(url.place) publishes no metadata (RFC 8414)")
     }
 
-    /// Returns a JSON document's members, or nil without such a document. A server may respond to an unknown path with
-    /// any page.
+    /// Returns the members of a JSON document, or nil if there is no such document. A server may respond to an unknown
+    /// path with any page.
     private func document(at url: URL, namedBy source: URL?) async throws(Failure) -> [String: JSONValue]? {
         let response = try await response(from: url, namedBy: source)
         guard response.status.code < 500 else {
@@ -155,7 +159,7 @@ private struct Discovery {
         }
     }
 
-    /// - Parameter source: the URL of the server that named this URL. Default: nil (the caller did).
+    /// - Parameter source: the URL of the server that named this URL. Default: nil (the caller named it).
     func response(from url: URL, namedBy source: URL? = nil) async throws(Failure) -> HTTPResponse {
         var request = HTTPRequest(url: source ?? url)
         request.authentication = .anonymous
@@ -179,7 +183,7 @@ private struct Discovery {
 }
 
 extension URL {
-    /// The origin, for messages.
+    /// The origin, for error messages.
     fileprivate var place: String { origin?.description ?? "a URL without a host" }
 
     /// Returns the URL of a path at the same origin.
@@ -193,10 +197,12 @@ extension URL {
         return parts.path + (parts.query.map { "?" + $0 } ?? "")
     }
 
-    /// Returns whether the metadata at a URL may describe this resource. They must have the same URL (RFC 9728, 3.3),
-    /// or belong to a parent at the same origin, because many servers have one identifier for all their endpoints. A
-    /// parent's metadata count only at the parent's own place. Otherwise, one of several tenants on a host could obtain
-    /// tokens for the whole host.
+    /// Returns whether the metadata at a URL may describe this resource.
+    ///
+    /// Usually, they must contain the same URL (RFC 9728, 3.3). Many servers have one identifier for all their
+    /// endpoints, so the metadata may also describe a parent at the same origin, but only if they were found at the
+    /// well-known URL of that parent. Otherwise, one of several tenants on a host could obtain tokens for the whole
+    /// host.
     fileprivate func isDescribed(as identifier: String, at place: URL) -> Bool {
         guard let other = URL(string: identifier, encodingInvalidCharacters: false), other.origin == origin,
             !other.hasUserPart, other.fragment == nil

@@ -5,12 +5,13 @@ public import LetterheadFoundation
 extension OAuth2 {
     /// An app that a server has registered (RFC 7591, 3.2.1). Its description contains no secrets.
     public struct Registration: Sendable {
-        /// Identifies the app at this server. Store its `id` and its `secret`, so that the app registers once.
+        /// The client that identifies the app at this server. Store its `id` and its `secret`, so that the app
+        /// registers once.
         public let client: Client
-        /// When the client secret expires. Nil if there is none, or if it doesn't expire.
+        /// When the client secret expires. Nil if there is no secret, or if it doesn't expire.
         public let secretExpiresAt: Date?
-        /// The whole response of the server, with what it has changed, and for example a `registration_access_token`.
-        /// It may be secret.
+        /// The whole response. It shows the values that the server has changed, and may contain a
+        /// `registration_access_token`. It may be secret.
         public let members: [String: JSONValue]
     }
 }
@@ -24,17 +25,17 @@ extension OAuth2.Registration: CustomStringConvertible, CustomReflectable {
 }
 
 extension OAuth2.Server {
-    /// Registers an app with this server (RFC 7591), if the server is known only at run time, as that of a remote MCP
-    /// server.
+    /// Registers an app with this server (RFC 7591). Use it if you know the server only at run time, for example for a
+    /// remote MCP server.
     ///
     /// ```swift
     /// let server = try await OAuth2.discovered(from: api)
     /// let app = try await server.register("My App", redirectURIs: [callback]).client
     /// ```
     ///
-    /// The server's metadata must contain a `registration_endpoint`. The app is registered as one that can't keep a
-    /// secret, for sign-in with a page and refresh tokens. `metadata` adds members and replaces these, such as
-    /// `"token_endpoint_auth_method": "client_secret_basic"`.
+    /// The server metadata must contain a `registration_endpoint`. The app is registered as one that can't keep a
+    /// secret and that signs in with a page and with refresh tokens. To change that, pass members in `metadata`, such
+    /// as `"token_endpoint_auth_method": "client_secret_basic"`: they take precedence.
     ///
     /// - Parameters:
     ///   - name: the name that a person sees when they sign in.
@@ -42,9 +43,9 @@ extension OAuth2.Server {
     ///     `metadata` contains other `grant_types`.
     ///   - metadata: further client metadata (RFC 7591, 2). Default: none.
     ///   - token: the initial access token, if the server requires one. It is sent only to a server that you have
-    ///     named, and not to one that only an API has named.
-    ///   - loader: sends the request once. Default: the transport.
-    /// - Throws: `HTTPAuthentication.Failure`, for example with the error code of the server.
+    ///     named, and not to a server that only an API has named.
+    ///   - loader: sends the request once. Default: the default transport.
+    /// - Throws: `HTTPAuthentication.Failure`, for example with the error code in the response.
     public func register(
         _ name: String, redirectURIs: [URL], metadata: [String: JSONValue] = [:],
         initialAccessToken token: Secret? = nil, over loader: any HTTPLoader = HTTPClient.defaultTransport

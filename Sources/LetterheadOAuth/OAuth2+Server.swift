@@ -3,12 +3,13 @@ public import Letterhead
 public import LetterheadFoundation
 
 extension OAuth2 {
-    /// An authorization server: its endpoints, and what it requires. Find it with ``discovered(from:issuer:over:)``. If
-    /// the server publishes no metadata, create it yourself. To avoid a discovery at each launch, store the server: it
-    /// is `Codable`.
+    /// An authorization server: its endpoints, and what it requires.
     ///
-    /// An endpoint must use https, or be on this machine. A stored server is checked when it is decoded, by the same
-    /// rules as its metadata were.
+    /// Find it with ``discovered(from:issuer:over:)``. If the server publishes no metadata, create it yourself. A
+    /// server is `Codable`, so you can store it and needn't discover it at each launch.
+    ///
+    /// Each endpoint must use https, or be on this machine. When a stored server is decoded, it is checked by the same
+    /// rules as discovered metadata.
     public struct Server: Sendable, Hashable {
         /// The issuer identifier (RFC 8414, 2), or nil if the server publishes no metadata.
         public var issuer: String?
@@ -19,16 +20,16 @@ extension OAuth2 {
         public var deviceAuthorizationEndpoint: URL?
         /// Revokes tokens (RFC 7009).
         public var revocationEndpoint: URL?
-        /// The API that tokens are requested for, sent as `resource` (RFC 8707). nil if the server's tokens don't
-        /// belong to one API.
+        /// The API that tokens are requested for. It is sent as `resource` (RFC 8707). nil if tokens of this server
+        /// aren't limited to one API.
         public var resource: URL?
-        /// The scopes that the API names, which are requested by default. If it is empty, the server chooses.
+        /// The scopes that the API names. They are requested by default. If it is empty, the server chooses.
         public var scope: Set<String>
         /// Whether each callback must contain the issuer (RFC 9207).
         public var sendsIssuer: Bool
-        /// The server's metadata, for members without a property. It is unchecked.
+        /// The metadata of the server, for members that have no property. It is unchecked.
         public var metadata: [String: JSONValue]
-        /// Whether only the API has named the server. It could name any server, so no client secret is sent there.
+        /// Whether only the API has named the server. The API could name any server, so no client secret is sent there.
         var isNamedByResource = false
 
         public init(
@@ -46,10 +47,10 @@ extension OAuth2 {
 }
 
 extension OAuth2.Server {
-    /// Reads a server's metadata.
+    /// Reads the metadata of a server.
     ///
-    /// - Parameter source: the document's URL.
-    /// - Throws: a failure if a required member is missing, or if secrets must not be sent to an endpoint's URL.
+    /// - Parameter source: the URL of the metadata document.
+    /// - Throws: a failure if a required member is missing, or if an endpoint URL isn't secure enough for secrets.
     init(
         metadata: [String: JSONValue], issuer: String, from source: URL
     ) throws(HTTPAuthentication.Failure) {
@@ -116,7 +117,7 @@ extension OAuth2.Server: Codable {
 extension OAuth2.Server {
     static let issuerRule = "is not an https URL without a query and a fragment (RFC 8414, 2)"
 
-    /// Returns an issuer identifier's URL, or nil if the identifier violates ``issuerRule``.
+    /// Returns an issuer identifier as a URL, or nil if the identifier violates ``issuerRule``.
     ///
     /// - Parameter source: the URL of the document that named the issuer. Default: nil (it is trusted).
     static func url(ofIssuer issuer: String, namedBy source: URL? = nil) -> URL? {
@@ -126,12 +127,12 @@ extension OAuth2.Server {
         return url
     }
 
-    /// Leaves out words that can't be scopes (RFC 6749, 3.3).
+    /// Returns the words that can be scopes (RFC 6749, 3.3).
     static func scopes(_ words: [String]) -> Set<String> {
         Set(words.filter { !$0.isEmpty && ASCII.isPrintable($0) })
     }
 
-    /// Whether all endpoints are at the issuer's origin.
+    /// Whether all endpoints are at the origin of the issuer.
     var isOfOneOrigin: Bool {
         let home = issuer.flatMap { URL(string: $0, encodingInvalidCharacters: false)?.origin }
         let endpoints = [tokenEndpoint, authorizationEndpoint, deviceAuthorizationEndpoint, revocationEndpoint]
@@ -144,9 +145,11 @@ extension URL {
 
     var hasUserPart: Bool { URLParts(absoluteString).userInfo != nil }
 
-    /// Whether a program that has trusted a document may follow a URL in it: a URL with https, or with http on this
-    /// machine in a document on this machine. Otherwise, a server could have requests sent to services on this machine.
-    /// A user part could show a person another server's name.
+    /// Whether a program that trusts a document may follow a URL in that document.
+    ///
+    /// It may follow a URL with https, and a URL with http on this machine if the document is on this machine, too.
+    /// Otherwise, a remote server could have requests sent to services on this machine. A URL with a user part is
+    /// refused, because it could show a person the name of a different server.
     func canFollow(_ source: URL) -> Bool {
         guard let origin, origin.isSecure, !hasUserPart else { return false }
         return origin.scheme == "https" || origin.scheme == "http" && source.origin?.scheme == "http"

@@ -4,7 +4,7 @@ public import LetterheadFoundation
 import Synchronization
 
 extension OAuth2 {
-    /// Keeps one user signed in at one authorization server. You can obtain and revoke the tokens at any time.
+    /// Keeps one user signed in at one authorization server.
     ///
     /// ```swift
     /// let session = try OAuth2.Session(
@@ -16,35 +16,43 @@ extension OAuth2 {
     /// try await session.revoke()
     /// ```
     ///
-    /// Its ``authentication`` keeps all rules of `HTTPAuthentication.oauth2`: concurrent requests share one sign-in,
-    /// tokens are refreshed before they expire and after a 401, and they are sent only to the allowed origins.
+    /// Create one session for each user, and pass its ``authentication`` to a client. The person signs in when the
+    /// first request needs a token. Call ``signIn(scopes:)`` to have them sign in earlier, and ``revoke()`` to sign
+    /// them out.
+    ///
+    /// The ``authentication`` follows all rules of `HTTPAuthentication.oauth2`:
+    ///
+    /// - Concurrent requests share one sign-in.
+    /// - Tokens are refreshed before they expire and after a 401.
+    /// - Tokens are sent only to the allowed origins.
     public struct Session: Sendable {
-        /// Signs the requests of a client or a template with the session's tokens.
+        /// Signs the requests of a client or a template with the tokens of this session.
         public let authentication: HTTPAuthentication
         public let server: Server
         private let client: Client
-        /// The API's URL. No request is sent to it.
+        /// The URL of the API. No request is sent to it.
         private let api: URL
         private let store: SessionStore
         private let transport: any HTTPLoader
 
         /// - Parameters:
         ///   - client: the app, as registered with the server.
-        ///   - server: the server (see ``OAuth2/discovered(from:issuer:over:)``).
+        ///   - server: the authorization server (see ``OAuth2/discovered(from:issuer:over:)``).
         ///   - signIn: obtains the first tokens.
         ///   - store: keeps the tokens. Default: in memory, until the app exits. The session uses only tokens that a
-        ///     session for the same server and the same API has stored. A sign-in replaces any others.
-        ///   - allowedOrigins: where the tokens may be sent. Default: nil (the origin of the server's resource).
-        ///   - parameters: additional parameters for token requests, such as `audience`. Parameters for a page belong
-        ///     to the sign-in.
+        ///     session for the same server and the same API has stored. A sign-in replaces any other tokens.
+        ///   - allowedOrigins: where the tokens may be sent. Default: nil (the origin of the API in `server.resource`).
+        ///   - parameters: additional parameters for token requests, such as `audience`. Pass parameters for a sign-in
+        ///     page to `signIn`.
         ///   - dpop: adds proofs of a key (RFC 9449): `DPoP` of `LetterheadSigning`. Default: nil (bearer tokens).
-        ///   - transport: sends what ``signIn(scopes:)`` and ``revoke()`` need. A client's requests obtain tokens over
-        ///     the client's chain. Default: the default transport.
+        ///   - transport: sends the requests of ``signIn(scopes:)`` and ``revoke()``. When a request of a client needs
+        ///     tokens, they are obtained over the links of that client. Default: the default transport.
         ///   - clock: measures lifetimes and waits.
-        /// - Throws: `HTTPAuthentication.Failure` with the reason `.misconfigured` if the server lacks the sign-in's
-        ///   endpoint, or if neither origins nor a resource are known. If only the API has named the server, it also
-        ///   throws if the client has a secret, or if an endpoint isn't at the issuer's origin, because the API could
-        ///   otherwise have an honest server's codes sent elsewhere. Pass the issuer to `discovered` in these cases.
+        /// - Throws: `HTTPAuthentication.Failure` with the reason `.misconfigured` if the server lacks the endpoint
+        ///   that `signIn` needs, or if neither origins nor a resource are known. If only the API has named the server,
+        ///   it also throws if the client has a secret, or if an endpoint isn't at the origin of the issuer: the API
+        ///   could otherwise have the codes of an honest server sent elsewhere. In these cases, pass the issuer to
+        ///   `discovered`.
         public init(
             client: Client, server: Server, signIn: SignIn, store: any TokenStore = MemoryTokenStore(),
             allowedOrigins: [URL]? = nil, parameters: [String: String] = [:], dpop: (any LoaderLink)? = nil,
@@ -76,8 +84,9 @@ extension OAuth2 {
             (self.store, self.transport) = (store, transport)
         }
 
-        /// Obtains tokens now, from the store if they can still be used, or else by a refresh or a new sign-in. Call it
-        /// to have a person sign in before the first request needs a token.
+        /// Obtains tokens now. Call it to have a person sign in before the first request needs a token.
+        ///
+        /// The tokens come from the store if they can still be used, or else from a refresh or a new sign-in.
         ///
         /// - Parameter scopes: the scopes that the tokens must have. Default: none.
         /// - Returns: the tokens, for their `Tokens.idToken` and other members.
@@ -97,11 +106,12 @@ extension OAuth2 {
         }
 
         /// Ends the session: deletes the tokens from the store, fails requests that wait for a token, and has the
-        /// server revoke the tokens (RFC 7009). Without tokens, it does no more.
+        /// server revoke the tokens (RFC 7009). If the store has no tokens, the server isn't called.
         ///
         /// - Throws: `HTTPAuthentication.Failure` with the reason `.misconfigured`, before anything is deleted, if the
-        ///   server has no revocation endpoint (reset the client in that case). It also throws if the server can't be
-        ///   reached or refuses: the tokens are then deleted, but the server accepts them until they expire.
+        ///   server has no revocation endpoint. Reset the client in that case. It also throws if the server can't be
+        ///   reached or refuses the revocation. The tokens are then deleted from the store, but the server accepts them
+        ///   until they expire.
         public func revoke() async throws {
             guard let endpoint = server.revocationEndpoint else {
                 throw HTTPAuthentication.Failure(.misconfigured, "the server has no revocation endpoint")
@@ -131,7 +141,7 @@ private enum SignsInOnly: HTTPRequestOption {
     static let defaultOptionValue = false
 }
 
-/// Ends a request that was signed only to obtain tokens. The requests that obtain them pass.
+/// Ends a request that was signed only to obtain tokens. The requests that obtain the tokens pass through.
 private struct EndSignIn: LoaderLink {
     func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         guard request[option: SignsInOnly.self] else { return try await next.load(request) }
@@ -139,11 +149,12 @@ private struct EndSignIn: LoaderLink {
     }
 }
 
-/// Remembers another store's tokens, so that the session need not call it beside the authentication: a store's calls
-/// must not overlap.
+/// Wraps a token store, and remembers its tokens. The session can then read them without a call to the store, which
+/// could overlap a call of the authentication.
 ///
-/// Tokens are stored with their token endpoint's origin and the API that they are for. Otherwise, an API that names
-/// another server would have the refresh token sent to that server, and another API would receive the access token.
+/// Tokens are stored together with the origin of their token endpoint and the API that they are for. Otherwise, if an
+/// API named a different server, the refresh token would be sent to that server. Likewise, the access token of one API
+/// would be sent to a different API.
 private final class SessionStore: OAuth2.TokenStore {
     private struct State {
         var current: OAuth2.Tokens?
@@ -152,7 +163,7 @@ private final class SessionStore: OAuth2.TokenStore {
         var revocations = 0
     }
 
-    /// The tokens' member that contains what they are for.
+    /// The member in stored tokens that describes the server and the API that they are for.
     private static let purposeMember = "letterhead_purpose"
 
     private let store: any OAuth2.TokenStore

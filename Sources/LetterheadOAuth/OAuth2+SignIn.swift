@@ -3,17 +3,17 @@ import Letterhead
 public import LetterheadFoundation
 
 extension OAuth2 {
-    /// Determines how a ``Session`` obtains its first tokens from its server.
+    /// Determines how a ``Session`` obtains its first tokens from the server.
     ///
     /// | Sign-in | Use it for |
     /// |---|---|
-    /// | ``deviceCode(scope:pages:showing:)`` | a program without a browser: the person signs in on another device |
+    /// | ``deviceCode(scope:pages:showing:)`` | a program without a browser: the person signs in on a second device |
     /// | ``loopback(redirectURI:scope:parameters:within:open:)`` | a program on a computer with a browser |
     /// | ``authorizationCode(redirectURI:scope:parameters:open:)`` | an app that receives the redirect itself |
     /// | ``clientCredentials(scope:)`` | a program that acts for itself, not for a person |
     /// | ``storedTokens`` | a program that only uses tokens from an earlier sign-in |
     ///
-    /// The sign-in requests the server's scopes (``Server/scope``), unless you pass others.
+    /// Each sign-in requests the scopes in ``Server/scope``, unless you pass other scopes.
     public struct SignIn: Sendable {
         /// Returns the grant for a server. The clock measures waits.
         let grant: @Sendable (Server, any Clock<Duration>) throws(HTTPAuthentication.Failure) -> Grant
@@ -26,11 +26,11 @@ extension OAuth2 {
         /// Only the tokens that a session for the same server and the same API has stored (see `Grant.storedTokens`).
         public static let storedTokens = SignIn { _, _ in .storedTokens }
 
-        /// A person signs in on the server's page (see `Grant.authorizationCode`).
+        /// A person signs in on the page of the server (see `Grant.authorizationCode`).
         ///
         /// - Parameters:
         ///   - redirectURI: the URL that the server redirects to, exactly as registered.
-        ///   - scope: the scopes to request. Default: nil (the server's scopes).
+        ///   - scope: the scopes to request. Default: nil (those in ``Server/scope``).
         ///   - parameters: additional parameters for the page, such as `prompt`.
         ///   - open: shows the page at a URL, and returns the URL that the server redirected to.
         public static func authorizationCode(
@@ -45,25 +45,26 @@ extension OAuth2 {
             }
         }
 
-        /// A person signs in with this machine's browser, which is then redirected to a loopback port (RFC 8252, 7.3).
+        /// A person signs in with a browser on this machine, which is then redirected to a loopback port (RFC 8252,
+        /// 7.3).
         ///
         /// ```swift
         /// signIn: .loopback { page in try await browser.open(page) }
         /// ```
         ///
-        /// The port is open only during the sign-in, for `localhost` on both 127.0.0.1 and ::1. The first redirect with
-        /// the sign-in's state ends it. The person then sees a page that tells to return to the app. Any other request
-        /// gets 404.
+        /// The port is open only during the sign-in. For the host `localhost`, it is open on both 127.0.0.1 and ::1.
+        /// The first redirect that contains the state of this sign-in ends the wait, and the person sees a page that
+        /// asks them to return to the app. Any other request to the port receives 404.
         ///
         /// - Parameters:
-        ///   - redirectURI: as registered, with http and the host `127.0.0.1` or `localhost`. Without a port, the
-        ///     system chooses one, which servers must allow. Default: nil (`http://127.0.0.1/callback`).
-        ///   - scope: the scopes to request. Default: nil (the server's scopes).
+        ///   - redirectURI: the URI as registered, with http and the host `127.0.0.1` or `localhost`. Without a port,
+        ///     the system chooses one, which the server must allow. Default: nil (`http://127.0.0.1/callback`).
+        ///   - scope: the scopes to request. Default: nil (those in ``Server/scope``).
         ///   - parameters: additional parameters for the page, such as `prompt`.
-        ///   - limit: how long the person may take, at most a day. After it, the sign-in fails with the reason
+        ///   - limit: how long the person may take, at most a day. After that time, the sign-in fails with the reason
         ///     `.refused`.
-        ///   - open: shows the page. It may return before the person has signed in, and is cancelled afterwards. It
-        ///     must then return, because the sign-in waits for it, even after the limit.
+        ///   - open: shows the page. It may return before the person has signed in. If it is still running when the
+        ///     sign-in ends, even by the limit, its task is cancelled and the sign-in waits for it to return.
         public static func loopback(
             redirectURI: URL? = nil, scope: Set<String>? = nil, parameters: [String: String] = [:],
             within limit: Duration = .seconds(300), open: @escaping @Sendable (URL) async throws -> Void
@@ -95,8 +96,9 @@ extension OAuth2.Server {
 
     fileprivate var pageIssuer: String? { sendsIssuer ? issuer : nil }
 
-    /// Returns a callback's URL, unless it names another issuer. A server that does not promise to name itself may do
-    /// so, and the code could otherwise come from another issuer at the same origin (RFC 9207, 2.4).
+    /// Returns the callback URL, and throws if it names a different issuer. A server may name itself without having
+    /// promised to do so. If the name weren't checked, the code could come from a different issuer at the same origin
+    /// (RFC 9207, 2.4).
     fileprivate func checked(_ callback: URL) throws(HTTPAuthentication.Failure) -> URL {
         guard let issuer, let named = HTTPRequest(url: callback).query["iss"],
             !named.utf8.elementsEqual(issuer.utf8)
@@ -106,7 +108,7 @@ extension OAuth2.Server {
             "the callback of the sign-in was refused: its issuer differs from the server's, \(issuer) (RFC 9207)")
     }
 
-    /// The parameters for each request to this server.
+    /// Returns the parameters for each request to this server.
     func parameters(_ additional: [String: String]) -> [String: String] {
         guard let resource else { return additional }
         return additional.merging(["resource": resource.absoluteString]) { $1 }

@@ -5,7 +5,7 @@ import Synchronization
 
 /// The types for OAuth 2 (RFC 6749): clients, servers, sessions, grants, tokens and their stores.
 ///
-/// Start with `HTTPAuthentication.oauth2()` if you know the token endpoint, or with ``Session``.
+/// Start with ``Session``, or with `HTTPAuthentication.oauth2()` if you know the token endpoint.
 public enum OAuth2 {}
 
 extension OAuth2 {
@@ -20,7 +20,8 @@ extension OAuth2 {
         }
 
         public var id: String
-        /// nil for an app that can't keep a secret, such as any app that is installed on its users' devices.
+        /// The client secret. nil for an app that can't keep a secret, such as an app that is installed on the devices
+        /// of its users.
         public var secret: Secret?
         public var authentication: Authentication
 
@@ -34,21 +35,23 @@ extension OAuth2 {
     /// The tokens that an authorization server issued (RFC 6749, 5.1).
     public struct Tokens: Sendable, Hashable {
         public var accessToken: Secret
-        /// Obtains the next access token, if the server issued a refresh token.
+        /// Obtains the next access token. nil if the server issued no refresh token.
         public var refreshToken: Secret?
         /// The granted scopes, or nil if unknown.
         public var scope: Set<String>?
-        /// When the access token expires by the device's clock, or nil if unknown.
+        /// When the access token expires by the clock of this device, or nil if unknown.
         public var expiresAt: Date?
-        /// The only origin that the tokens are sent to: the origin that they were obtained for. nil if the
+        /// The origin that the tokens were obtained for, and the only origin that they are sent to. nil if the
         /// authentication lists its `allowedOrigins`.
         public var origin: HTTPOrigin?
-        /// The other members in the server's response, such as `id_token`. They may be secret. A refresh keeps the
-        /// members that its response lacks. If there would be more than 64, it keeps only an `id_token`.
+        /// The other members in the token response, such as `id_token`. They may be secret.
+        ///
+        /// A refresh keeps the members that its response lacks. If there would be more than 64, it keeps only an
+        /// `id_token`.
         public var members: [String: JSONValue]
 
         /// The ID token (OpenID Connect Core, 2), which describes the person who has signed in. Its signature isn't
-        /// checked. nil if the server issued none. It does so only for the scope `openid`.
+        /// checked. nil if the server issued none. Servers issue it only if the scope `openid` was requested.
         public var idToken: Secret? { members["id_token"]?.string.map { Secret($0) } }
 
         public init(
@@ -76,31 +79,33 @@ extension OAuth2.Tokens: CustomStringConvertible, CustomDebugStringConvertible, 
 
 extension OAuth2 {
     /// Stores tokens across launches of the app. Use ``FileTokenStore`` or ``MemoryTokenStore``, or implement the
-    /// protocol for the system's keychain.
+    /// protocol for the keychain of the system.
     ///
     /// Laws:
     ///
     /// - Tokens are saved completely or not at all, even if the app exits during the save.
     /// - After a deletion, `load()` returns nil.
-    /// - While one closure passed to `withLock` runs, no other does. The end of a process releases its lock.
+    /// - While one closure passed to `withLock` runs, no other closure runs. If a process ends, its lock is released.
     /// - Errors contain no secrets.
     ///
-    /// One `HTTPAuthentication` never overlaps its calls to `load`, `save` and `delete`: a reset cancels the task that
-    /// runs a call, and deletes the tokens after its end.
+    /// One `HTTPAuthentication` never overlaps its calls to `load`, `save` and `delete`. A reset cancels the task that
+    /// runs a call, waits for that call to end, and then deletes the tokens.
     public protocol TokenStore: Sendable {
         func load() async throws -> Tokens?
 
         /// Replaces the previous tokens. The new tokens are used only after this call has returned.
         func save(_ tokens: Tokens) async throws
 
-        /// Does nothing if there are no tokens.
+        /// Deletes the tokens. Does nothing if there are no tokens.
         func delete() async throws
 
-        /// Runs a closure that loads the tokens and then renews or deletes them. Most servers accept a refresh token
-        /// once, so two processes that sent the same token would sign each other out.
+        /// Runs a closure that loads the tokens and then renews or deletes them, while no other process does.
+        ///
+        /// Most servers accept a refresh token once. Without a lock, two processes that send the same token would sign
+        /// each other out.
         ///
         /// Wait for the lock without blocking the thread, and throw if the task is cancelled meanwhile. Default: runs
-        /// the closure at once, which suffices for a store that only one `HTTPAuthentication` uses.
+        /// the closure at once. This is enough for a store that only one `HTTPAuthentication` uses.
         func withLock<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value
     }
 }
@@ -111,8 +116,8 @@ extension OAuth2.TokenStore {
     }
 }
 
-/// Tries to take a lock until its holder releases it. A holder has it for one token request: at most half a minute,
-/// because a `Throttle` doesn't delay the request. It blocks no thread.
+/// Tries to take a lock until its holder releases it, without blocking a thread. A holder keeps the lock for one token
+/// request, which takes at most half a minute, because a `Throttle` doesn't delay it.
 private func waiting<Lock>(on clock: any Clock<Duration>, _ take: () throws -> Lock?) async throws -> Lock {
     for _ in 0..<3_000 {
         if let lock = try take() { return lock }
@@ -123,7 +128,7 @@ private func waiting<Lock>(on clock: any Clock<Duration>, _ take: () throws -> L
 }
 
 extension OAuth2 {
-    /// Keeps tokens in memory, until the app exits. All users of a store see the same tokens.
+    /// Keeps tokens in memory, until the app exits. All users of one store see the same tokens.
     public final class MemoryTokenStore: TokenStore {
         private let tokens: Mutex<Tokens?>
         private let isLocked = Atomic(false)
@@ -145,7 +150,7 @@ extension OAuth2 {
 }
 
 extension OAuth2 {
-    /// Obtains the first tokens.
+    /// Determines how the first tokens are obtained from a token endpoint.
     public struct Grant: Sendable {
         enum Kind: Sendable {
             case clientCredentials
@@ -164,19 +169,20 @@ extension OAuth2 {
             Grant(kind: .clientCredentials, scope: scope)
         }
 
-        /// An authorization code: a person signs in on the server's page (RFC 6749, 4.1, with PKCE S256, RFC 7636).
+        /// A person signs in on the page of the server (the authorization code grant, RFC 6749, 4.1, with PKCE S256,
+        /// RFC 7636).
         ///
         /// ```swift
         /// .authorizationCode(endpoint: page, redirectURI: callback) { url in try await browser.open(url) }
         /// ```
         ///
         /// - Parameters:
-        ///   - endpoint: the page's URL. It must use https, unless its host is this machine.
+        ///   - endpoint: the URL of the page. It must use https, unless its host is this machine.
         ///   - redirectURI: the URL that the server redirects to, exactly as registered.
         ///   - scope: the scopes to request. If it is empty, the server chooses.
-        ///   - issuer: the server's issuer identifier (RFC 9207), which a callback must then contain. Without it, a
-        ///     callback's issuer, if present, must be at the page's origin.
-        ///   - parameters: additional parameters for the page, such as `prompt`. They can't replace the protocol's own
+        ///   - issuer: the issuer identifier of the server (RFC 9207). If you pass it, each callback must contain it.
+        ///     If you don't, an issuer in a callback must be at the origin of the page.
+        ///   - parameters: additional parameters for the page, such as `prompt`. They can't replace protocol
         ///     parameters.
         ///   - open: shows the page at a URL, and returns the URL that the server redirected to. It is called once for
         ///     all concurrent requests, and only a reset cancels its task.
@@ -189,20 +195,20 @@ extension OAuth2 {
             return Grant(kind: .authorizationCode(page), scope: scope)
         }
 
-        /// A refresh token from an earlier sign-in.
+        /// Obtains tokens with a refresh token from an earlier sign-in.
         ///
         /// A refresh token in the store takes precedence, because the server may have replaced this one. This token is
         /// no longer used after a reset, or after the server has refused a refresh token.
         public static func refreshToken(_ token: Secret) -> Grant { Grant(kind: .refreshToken(token), scope: []) }
 
-        /// Only the tokens in the store. Without a usable token there, requests fail with `.cannotAuthenticate` and the
-        /// reason `.loggedOut`.
+        /// Uses only the tokens in the store. If it has no usable token, requests fail with `.cannotAuthenticate` and
+        /// the reason `.loggedOut`.
         public static let storedTokens = Grant(kind: .refreshToken(nil), scope: [])
     }
 }
 
 extension HTTPAuthentication {
-    /// Signs requests with an authorization server's tokens, which are obtained at the first request.
+    /// Signs requests with tokens from an authorization server. The first request obtains them.
     ///
     /// ```swift
     /// let oauth = HTTPAuthentication.oauth2(
@@ -211,10 +217,16 @@ extension HTTPAuthentication {
     /// let client = HTTPClient(environment: .production, authentication: oauth)
     /// ```
     ///
-    /// Concurrent requests share a single token fetch, and its failure. A token is refreshed before it expires and
-    /// after a 401. Token requests pass the chain below. If the server no longer accepts a refresh token, all stored
-    /// tokens are deleted and the grant is used again. If the grant fails, too, the error's reason is `.loggedOut`. If
-    /// the server fails only temporarily, the tokens stay. A reset deletes them.
+    /// Use it if you know the token endpoint. If you know an issuer or only the API, discover the server and create an
+    /// ``OAuth2/Session``.
+    ///
+    /// - Concurrent requests share a single token fetch. If it fails, they all fail with the same error.
+    /// - A token is refreshed before it expires and after a 401.
+    /// - Token requests pass through the links below the authentication, such as a logger.
+    /// - If the server no longer accepts a refresh token, all stored tokens are deleted and the grant is used again. If
+    ///   the grant fails as well, the error has the reason `.loggedOut`.
+    /// - If the server fails only temporarily, the tokens are kept.
+    /// - A reset of the client deletes the tokens.
     ///
     /// - Parameters:
     ///   - client: the app, as registered with the server.
@@ -222,14 +234,14 @@ extension HTTPAuthentication {
     ///   - grant: obtains the first tokens.
     ///   - store: keeps the tokens. Default: in memory, until the app exits.
     ///   - allowedOrigins: where the tokens may be sent (see `HTTPAuthentication`).
-    ///   - parameters: additional parameters for the token endpoint, such as `audience`. They can't replace the
-    ///     protocol's own parameters.
+    ///   - parameters: additional parameters for the token endpoint, such as `audience`. They can't replace protocol
+    ///     parameters.
     ///   - dpop: adds proofs of a key (RFC 9449) to the requests for tokens and to the requests that they sign: `DPoP`
     ///     of `LetterheadSigning`. The server must then issue tokens of the type DPoP. Default: nil (bearer tokens).
     ///   - refreshAhead: how long before its expiry a token is refreshed, at most half its lifetime.
     ///   - limit: the maximum number of calls to the token endpoint in a window.
     ///   - window: the period for counting calls.
-    ///   - clock: measures lifetimes and windows, so that a change of the device's date has no effect.
+    ///   - clock: measures lifetimes and windows, so that a change of the date on the device has no effect.
     ///   - now: returns the current date. A store uses it to record when tokens expire.
     ///   - random: returns the given number of unpredictable bytes.
     public static func oauth2(
@@ -259,19 +271,19 @@ extension HTTPAuthentication {
 extension OAuth2 {
     /// Keeps tokens in a file that only its owner can read.
     ///
-    /// Several processes can use one file. They renew the tokens one after the other, and each finds the tokens that
-    /// another has saved. The lock is an empty file beside the tokens, such as `tokens.json.lock`, which stays there.
-    /// The system releases it if a process crashes.
-    ///
-    /// The file is replaced atomically and written to disk before the tokens are used, so that a crash leaves either
-    /// the previous or the new tokens. The store refuses a file that other users can write, because it could contain
-    /// another user's tokens. The file contains JSON and is not encrypted. If the system has a keychain, implement a
-    /// ``TokenStore`` for it.
+    /// - Several processes can use one file. They renew the tokens one after the other, and each process finds the
+    ///   tokens that an earlier one has saved. For the lock, the store creates an empty file beside the tokens, such as
+    ///   `tokens.json.lock`, and never deletes it. If a process crashes, the system releases the lock.
+    /// - The file is replaced atomically and written to disk before the tokens are used. A crash leaves either the
+    ///   previous or the new tokens.
+    /// - The store refuses a file that other users can write, because that file could contain the tokens of a different
+    ///   user.
+    /// - The file contains JSON and is not encrypted. If the system has a keychain, implement a ``TokenStore`` for it.
     public struct FileTokenStore: TokenStore {
         private let url: URL
         private let clock: any Clock<Duration>
 
-        /// The file's directory is created when tokens are saved or renewed.
+        /// Creates a store for a file. The directory is created when tokens are saved or renewed.
         ///
         /// - Parameters:
         ///   - url: the file, such as `~/.config/app/tokens.json`.
@@ -281,7 +293,7 @@ extension OAuth2 {
         }
 
         /// - Throws: `HTTPAuthentication.Failure` if the file can't be read, is malformed, is larger than 1 MiB, is
-        ///   writable by its group or by everyone, or belongs neither to the process's user nor to root.
+        ///   writable by its group or by everyone, or belongs neither to the user of this process nor to root.
         public func load() async throws -> Tokens? {
             let data = try Self.naming { () throws(PrivateFile.Failure) in try PrivateFile.read(url, upTo: 1 << 20) }
             guard let data else { return nil }
@@ -343,7 +355,7 @@ extension OAuth2 {
     }
 }
 
-/// The file's content: the only place where tokens are written in plain text.
+/// The content of the token file. It is the only place where tokens are written in plain text.
 private struct Document: Codable {
     var access_token: String
     var refresh_token: String?

@@ -3,8 +3,8 @@ public import Letterhead
 public import LetterheadFoundation
 
 extension OAuth2.Grant {
-    /// A grant that you write yourself, if the library doesn't have it, such as a signed assertion (RFC 7523) or a
-    /// token exchange (RFC 8693).
+    /// Obtains tokens with a closure. Use it for a grant that the library doesn't have, such as a signed assertion (RFC
+    /// 7523) or a token exchange (RFC 8693).
     ///
     /// ```swift
     /// let grant = OAuth2.Grant.custom(scope: ["read"]) { exchange in
@@ -15,8 +15,8 @@ extension OAuth2.Grant {
     ///
     /// - Parameters:
     ///   - scope: the scopes to request. If it is empty, the server chooses.
-    ///   - obtain: returns the tokens, once for all concurrent requests. It may ask a person, so it isn't called before
-    ///     the last token has expired. Only a reset cancels its task.
+    ///   - obtain: returns the tokens. It is called once for all concurrent requests. It may ask a person, so it isn't
+    ///     called before the last token has expired. Only a reset cancels its task.
     public static func custom(
         scope: Set<String> = [], obtaining obtain: @escaping @Sendable (OAuth2.Exchange) async throws -> OAuth2.Tokens
     ) -> OAuth2.Grant {
@@ -25,12 +25,13 @@ extension OAuth2.Grant {
 }
 
 extension OAuth2 {
-    /// Sends requests to an authorization server's endpoints. Each names the client and contains its secret.
-    /// ``Grant/custom(scope:obtaining:)`` passes you an exchange. Create one for a request outside a grant, such as a
-    /// revocation (RFC 7009) or an introspection (RFC 7662).
+    /// Sends requests to endpoints of an authorization server. Each request names the client and contains its secret.
     ///
-    /// An exchange sends each request once, without following redirects. Its form and its response are redacted in all
-    /// descriptions.
+    /// The closure of ``Grant/custom(scope:obtaining:)`` receives an exchange. Create one yourself for a request
+    /// outside a grant, such as a revocation (RFC 7009) or an introspection (RFC 7662).
+    ///
+    /// An exchange sends each request once, without following redirects. All descriptions redact the form and the
+    /// response.
     public struct Exchange: Sendable {
         /// The scopes to request. If it is empty, the server chooses.
         public let scope: Set<String>
@@ -42,8 +43,8 @@ extension OAuth2 {
         /// - Parameters:
         ///   - client: the app, as registered with the server.
         ///   - tokenEndpoint: must use https, or be on this machine.
-        ///   - scope: the scopes to request, for steps that read them. Default: none.
-        ///   - parameters: additional parameters for each request. They can't replace the parameters in its form.
+        ///   - scope: the scopes to request. A closure that obtains tokens can read them. Default: none.
+        ///   - parameters: additional parameters for each request. They can't replace the parameters of the form.
         ///     Default: none.
         ///   - next: sends the requests.
         public init(
@@ -65,16 +66,16 @@ extension OAuth2 {
 
         /// Requests tokens from the token endpoint.
         ///
-        /// - Parameter form: the request's parameters, among them `grant_type`.
-        /// - Throws: a failure with the server's error code, if it sent one.
+        /// - Parameter form: the parameters of the request, among them `grant_type`.
+        /// - Throws: a failure with the error code of the server, if it sent one.
         public func tokens(_ form: [String: String]) async throws(HTTPAuthentication.Failure) -> Tokens {
             try await tokens(form.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
         }
 
-        /// Sends a form to another endpoint on the server, and returns the response's body. The endpoint must use
+        /// Sends a form to a different endpoint on the server, and returns the response body. The endpoint must use
         /// https, or be on this machine.
         ///
-        /// - Throws: a failure with the server's error code, unless the status is a success.
+        /// - Throws: a failure with the error code of the server, unless the status is a success.
         public func post(_ form: [String: String], to url: URL) async throws(HTTPAuthentication.Failure) -> Data {
             let origin = HTTPRequest(url: url).origin
             return try await endpoint.answer(
@@ -82,9 +83,11 @@ extension OAuth2 {
                 of: "the endpoint of \(origin?.description ?? "an unknown host")", over: next)
         }
 
-        /// Has a person sign in on the server's page, and exchanges the code (see
-        /// ``Grant/authorizationCode(endpoint:redirectURI:scope:issuer:parameters:open:)``). Use it if the redirect URI
-        /// is known only now, for example because the system chooses its port.
+        /// Has a person sign in on the page of the server, and exchanges the code for tokens. Use it if the redirect
+        /// URI is known only now, for example because the system chooses its port.
+        ///
+        /// The parameters are described at
+        /// ``Grant/authorizationCode(endpoint:redirectURI:scope:issuer:parameters:open:)``.
         public func authorizationCode(
             endpoint page: URL, redirectURI: URL, issuer: String? = nil, parameters: [String: String] = [:],
             open: @escaping @Sendable (URL) async throws -> URL

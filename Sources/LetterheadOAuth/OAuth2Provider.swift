@@ -8,9 +8,10 @@ final class OAuth2Provider: CredentialProvider {
     private let grant: OAuth2.Grant
     private let keeper: TokenKeeper
     private let random: @Sendable (Int) -> [UInt8]
-    /// Whether the tokens belong to the one origin that they were obtained for.
+    /// Whether the tokens may be sent only to the origin that they were obtained for.
     private let isBound: Bool
-    /// The grant's refresh token, if it has one. nil after the server has refused a refresh token, and after a reset.
+    /// The refresh token of the grant, if it has one. nil after the server has refused a refresh token, and after a
+    /// reset.
     private let given: Mutex<Secret?>
 
     init(
@@ -63,8 +64,8 @@ final class OAuth2Provider: CredentialProvider {
         await keeper.reset()
     }
 
-    /// Returns the stored tokens, unless they belong to another origin. Such tokens may come from an earlier launch of
-    /// the program.
+    /// Returns the stored tokens, which may come from an earlier launch of the program. Throws if they belong to a
+    /// different origin.
     private func stored(
         for need: HTTPAuthentication.Need<OAuth2Credential>
     ) async throws(HTTPAuthentication.Failure) -> OAuth2Credential? {
@@ -110,8 +111,11 @@ extension OAuth2Provider {
         return try await granted(scope, for: need, isSignedIn: isWider)
     }
 
-    /// Refreshes the tokens, unless another process has renewed them, before this process has received the lock or
-    /// without a lock. Deletes tokens only if the server has refused them. Returns nil without a refresh token.
+    /// Refreshes the tokens, or returns nil if there is no refresh token.
+    ///
+    /// If a different process has renewed the tokens in the meantime, these are used and no request is sent. That can
+    /// happen while this process waits for the lock, or at any time if the store has no lock. Stored tokens are deleted
+    /// only if the server has refused exactly them.
     private func refreshed(for need: HTTPAuthentication.Need<OAuth2Credential>) async throws -> OAuth2Credential? {
         let kept = try await stored(for: need)
         if let kept, isGood(kept, for: need) { return kept }
@@ -127,7 +131,7 @@ extension OAuth2Provider {
         }
     }
 
-    /// Refreshes the tokens (RFC 6749, 6). A response without a refresh token keeps the previous one.
+    /// Refreshes the tokens (RFC 6749, 6). If the response contains no refresh token, the previous one is kept.
     private func refreshed(
         _ token: Secret, kept: OAuth2Credential?, for need: HTTPAuthentication.Need<OAuth2Credential>
     ) async throws -> OAuth2Credential {

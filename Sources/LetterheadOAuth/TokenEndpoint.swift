@@ -9,7 +9,7 @@ struct TokenEndpoint: Sendable {
         let refreshToken: Secret?
         let scope: Set<String>?
         let lifetime: Duration?
-        /// The response's other members.
+        /// The other members in the response.
         let members: [String: JSONValue]
     }
 
@@ -20,7 +20,7 @@ struct TokenEndpoint: Sendable {
     /// Where tokens may be sent, or nil if they belong to the one origin that they are obtained for.
     let origins: [URL]?
     let parameters: [String: String]
-    /// The tokens' type, which is also the scheme that sends them.
+    /// The token type, which is also the authentication scheme that sends the tokens.
     var type = "Bearer"
 
     /// Requests tokens once, without redirects or retries.
@@ -33,7 +33,7 @@ struct TokenEndpoint: Sendable {
     /// Sends a form once to an endpoint on the server, and returns the body of a successful response without an
     /// `error`.
     ///
-    /// - Parameter name: names the endpoint in messages.
+    /// - Parameter name: how error messages call the endpoint.
     func answer(
         to form: [(String, String)], at url: URL, of name: String, over next: any HTTPLoader
     ) async throws(HTTPAuthentication.Failure) -> Data {
@@ -44,14 +44,14 @@ struct TokenEndpoint: Sendable {
 
     /// Sends a request with secrets once, and returns the body of a successful response without an `error`.
     ///
-    /// - Parameter sent: the values that are redacted in the description of an error.
+    /// - Parameter sent: the values that the description of an error redacts.
     static func answer(
         to request: HTTPRequest, of name: String, hiding sent: [String], over next: any HTTPLoader
     ) async throws(HTTPAuthentication.Failure) -> Data {
         var request = request
         request.isSecret = true
         request.headers[.accept] = "application/json"
-        // The request may hold the tokens' lock, so it waits in no queue.
+        // The request may hold the lock of the token store, so it must not wait in the queue of a throttle.
         (request.timeout, request.throttling) = (.seconds(30), .never)
         request.responseLimit = longestAnswer
         let status: HTTPStatus
@@ -107,11 +107,12 @@ struct TokenEndpoint: Sendable {
     }
 }
 
-/// The members in an authorization server's response: a JSON object, or a form, which some servers send instead.
+/// The members in the response of an authorization server. The body is a JSON object, or a form, which some servers
+/// send.
 struct ServerAnswer {
     let members: [String: JSONValue]
 
-    /// Returns nil for other bodies, and for a form if a name is not a token or occurs twice.
+    /// Returns nil for other bodies, and for a form in which a name is not a token or occurs twice.
     init?(_ body: Data, allowsForm: Bool = true) {
         if let members = (try? JSONDecoder().value(of: JSONValue.self, from: body))?.object {
             self.members = members
@@ -144,16 +145,15 @@ struct ServerAnswer {
         HTTPAuthentication.Failure(.malformed, "\(name) in the response of the authorization server is malformed")
     }
 
-    /// The member `error` (RFC 6749, 5.2), which some servers add to a success with an empty text or another value.
+    /// The member `error` (RFC 6749, 5.2). Nil if it is empty or not a string, as some servers send it with a success.
     var errorCode: String? { members["error"]?.string.flatMap { $0.isEmpty ? nil : $0 } }
 }
 
 enum TokenAnswer {
-    /// The token response's members that have a property in ``TokenEndpoint/Grant``.
+    /// The members in a token response that have a property in ``TokenEndpoint/Grant``.
     private static let ownMembers = ["access_token", "token_type", "refresh_token", "scope", "expires_in"]
 
-    /// Reads a token response (RFC 6749, 5.1). A token without a type is a bearer token, because some servers leave it
-    /// out.
+    /// Reads a token response (RFC 6749, 5.1). Some servers leave out the type. Their token counts as a bearer token.
     static func grant(in body: Data, of type: String = "Bearer") throws(HTTPAuthentication.Failure)
         -> TokenEndpoint.Grant
     {
@@ -177,7 +177,8 @@ enum TokenAnswer {
             members: answer.members.filter { !ownMembers.contains($0.key) })
     }
 
-    /// Spaces separate scopes (RFC 6749, 3.3). Some servers write commas, with or without a space beside them.
+    /// Splits a list of scopes. Spaces separate them (RFC 6749, 3.3), but some servers write commas, with or without
+    /// spaces.
     private static func scopes(_ text: String) -> Set<String> {
         let words = text.split(at: " ")
         let hasCommas = words.count < 2 || words.contains { $0.begins(with: ",") || $0.ends(with: ",") }
@@ -185,10 +186,12 @@ enum TokenAnswer {
         return Set(scopes.map { ASCII.trimmed($0) }.filter(ASCII.isPrintable))
     }
 
+    /// Describes a refusal.
+    ///
     /// - Parameters:
-    ///   - name: names the endpoint in the message.
-    ///   - sent: the values that were sent. They are redacted in the error's description, because some servers quote a
-    ///     refused token.
+    ///   - name: how the message calls the endpoint.
+    ///   - sent: the values that were sent. The error description redacts them, because some servers quote a refused
+    ///     token.
     static func refusal(
         _ status: HTTPStatus, _ answer: ServerAnswer?, of name: String, hiding sent: [String]
     ) -> HTTPAuthentication.Failure {
@@ -210,19 +213,19 @@ enum TokenAnswer {
 }
 
 extension HTTPAuthentication.Failure {
-    /// Whether the refresh token can no longer be used: the server has refused it with a code that ends a grant, or
-    /// without a code. Other errors from the client or the server may be temporary, so the tokens are kept.
+    /// Whether the refresh token can no longer be used, because the server has refused it without a code or with a code
+    /// that ends a grant. Other errors may be temporary, so the tokens are kept.
     var endsSession: Bool {
         guard reason == .refused, let status, status.isSuccess || [400, 401].contains(status.code) else { return false }
-        // The last two are GitHub's.
+        // GitHub sends the last two codes.
         let codes = ["invalid_grant", "bad_refresh_token", "bad_verification_code"]
         return code.map { code in codes.contains { $0.isSame(as: code) } } ?? true
     }
 }
 
 extension HTTPAuthentication.Failure {
-    /// Returns what may be printed of the server's error: the code, if an RFC registers it, and the description. Any
-    /// other code could be a secret.
+    /// Returns the part of an error response that may be printed: the code, if an RFC registers it, and the
+    /// description. Any other code could be a secret.
     ///
     /// - Parameter sent: the values that were sent. They are redacted, because some servers quote a refused token.
     static func printable(_ code: String?, _ description: String?, hiding sent: [String]) -> String {
@@ -243,7 +246,7 @@ extension HTTPAuthentication.Failure {
 }
 
 extension Secret {
-    /// The value of `Authorization`, or nil for a token that can't be sent (RFC 6750, 2.1).
+    /// Returns the value of `Authorization`, or nil for a token that can't be sent (RFC 6750, 2.1).
     func value(of type: String) -> String? {
         let token = reveal()
         return !token.isEmpty && ASCII.isPrintable(token) ? "\(type) \(token)" : nil

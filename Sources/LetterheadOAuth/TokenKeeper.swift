@@ -3,7 +3,7 @@ import Letterhead
 import LetterheadFoundation
 import Synchronization
 
-/// The tokens that sign requests, and their expiry on a timeline that a change of the date does not affect.
+/// The tokens that sign requests, and their expiry on a timeline that isn't affected if the date of the device changes.
 struct OAuth2Credential: Sendable {
     let tokens: OAuth2.Tokens
     /// The requested scopes. The server may have granted fewer.
@@ -19,15 +19,15 @@ struct OAuth2Credential: Sendable {
 
 /// Loads, saves and deletes tokens, and retries a save or a deletion that failed before.
 ///
-/// Calls to the store wait for each other, because a reset doesn't await the fetch that it cancels, and that fetch's
-/// tokens must not be saved after their deletion.
+/// Calls to the store wait for each other. A reset doesn't await the fetch that it cancels, so the tokens of that fetch
+/// could otherwise be saved after the reset has deleted all tokens.
 final class TokenKeeper: Sendable {
-    /// What the store failed to do.
+    /// An operation in which the store failed.
     private enum Pending {
-        /// The server has already revoked the stored tokens.
+        /// The tokens must be saved: the server may have revoked the tokens that the store still contains.
         case save(OAuth2Credential)
         case deletion
-        /// Deletes all tokens, even if another process has saved them since.
+        /// Deletes all tokens, even if a different process has saved newer ones since.
         case reset
     }
 
@@ -57,8 +57,8 @@ final class TokenKeeper: Sendable {
 
     var instant: Duration { timeline.now }
 
-    /// Returns the stored tokens. If this keeper has stored or loaded them before, it keeps their expiry on the
-    /// timeline.
+    /// Returns the stored tokens. For tokens that this keeper has loaded or stored before, the known expiry on the
+    /// timeline is kept.
     func load() async throws(HTTPAuthentication.Failure) -> OAuth2Credential? {
         try await calling("load") {
             let loaded = try await store.load()
@@ -74,7 +74,8 @@ final class TokenKeeper: Sendable {
         }
     }
 
-    /// Retries what the store failed to do. If another process has changed the tokens since, only a reset is retried.
+    /// Retries the operation in which the store failed. If a different process has changed the tokens since, only a
+    /// reset is retried.
     func settle() async throws {
         guard state.withLock({ $0.pending != nil }) else { return }
         try await exclusively {
@@ -95,8 +96,8 @@ final class TokenKeeper: Sendable {
     ///
     /// - Parameters:
     ///   - old: the refresh token to keep if the response contains none.
-    ///   - members: the previous response's members. They stay unless this response contains them. If there are too
-    ///     many, because a server invents new names, only the ID token stays.
+    ///   - members: the members of the previous response. Each stays unless the new response contains it. If there are
+    ///     more than 64, because a server invents new names, only the ID token stays.
     func keep(
         _ grant: TokenEndpoint.Grant, asked: Set<String>, refreshToken old: Secret?, members: [String: JSONValue],
         origin: HTTPOrigin?, since instant: Duration
@@ -118,7 +119,8 @@ final class TokenKeeper: Sendable {
         return try await save(credential(tokens, asked: asked))
     }
 
-    /// Runs a closure that loads and renews tokens while no other process does. The closure must not call it again.
+    /// Runs a closure that loads and renews tokens, while no other process does so. The closure must not call this
+    /// method.
     func exclusively<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value {
         let result: Result<Value, any Error>
         do {
@@ -131,8 +133,9 @@ final class TokenKeeper: Sendable {
         return try result.get()
     }
 
-    /// Deletes the tokens. If another process is renewing them, it waits until these are saved, but not more than two
-    /// seconds, because a lock must not keep a person signed in. If the store fails, ``settle()`` retries the deletion.
+    /// Deletes the tokens. If a different process is renewing them, the deletion waits until the new tokens are saved,
+    /// but at most two seconds, because a lock must not keep a person signed in. If the store fails, ``settle()``
+    /// retries the deletion.
     func reset() async {
         let deletion = Task { try await exclusively { try await self.delete(isReset: true) } }
         let limit = Task { [clock] in
@@ -144,7 +147,8 @@ final class TokenKeeper: Sendable {
         if case .failure = result { try? await delete(isReset: true) }
     }
 
-    /// If a reset has cancelled the fetch, nothing is deleted, because the tokens may already belong to the next user.
+    /// Deletes the tokens, unless a reset has cancelled the fetch that asks for it. In that case, the tokens in the
+    /// store may already belong to the next user.
     func delete(isReset: Bool = false) async throws(HTTPAuthentication.Failure) {
         try await calling("delete") {
             try state.withLock { state in
@@ -164,7 +168,7 @@ final class TokenKeeper: Sendable {
 
     private func save(_ credential: OAuth2Credential) async throws(HTTPAuthentication.Failure) -> OAuth2Credential {
         try await calling("save") {
-            // Only a reset cancels a fetch, before it deletes the tokens.
+            // Only a reset cancels a fetch. It does so before it deletes the tokens.
             try state.withLock { state in
                 try Task.checkCancellation()
                 state.pending = .save(credential)
@@ -189,7 +193,7 @@ final class TokenKeeper: Sendable {
         do { return try await call() } catch { throw Self.failure(verb, error) }
     }
 
-    /// Creates a credential from tokens if only the date tells their lifetime.
+    /// Creates a credential from tokens for which only an expiry date is known.
     private func credential(_ tokens: OAuth2.Tokens, asked: Set<String>) -> OAuth2Credential {
         let life = tokens.expiresAt.map { Duration(limiting: $0.timeIntervalSince(now())) }
         return credential(tokens, asked: asked, life: life, since: instant)
