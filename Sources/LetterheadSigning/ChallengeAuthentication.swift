@@ -4,8 +4,8 @@ public import LetterheadFoundation
 import Synchronization
 
 extension HTTPAuthentication {
-    /// Signs requests as the server demands in a 401. Use it if the server names its token endpoint and the token's
-    /// scope in a challenge, as container registries do, or if you know the server only at run time.
+    /// Signs requests with a method that you choose for the challenge in a 401. Use it if the server names its token
+    /// endpoint and the scope in a challenge, as container registries do, or if you know the server only at run time.
     ///
     /// ```swift
     /// .challenge { challenge, need in
@@ -13,28 +13,35 @@ extension HTTPAuthentication {
     /// }
     /// ```
     ///
-    /// The first request is sent without credentials. After a 401, the closure receives each challenge in order, but
-    /// Basic last, until it returns a method. This method then signs the request for a second attempt. If the closure
-    /// returns nil for all challenges, the request fails with `.cannotAuthenticate`.
+    /// 1. The first request is sent without credentials.
+    /// 2. After a 401, the closure receives the challenges in order, but Basic last, until it returns a method. If it
+    ///    returns nil for all of them, the request fails with `.cannotAuthenticate`.
+    /// 3. The method signs the request, which is sent a second time. A request with a one-shot body isn't sent again:
+    ///    you receive the 401, and the next request is signed.
     ///
-    /// The method signs all requests that receive an equal challenge from the same origin. Concurrent requests wait for
-    /// a single call of the closure. A challenge applies to all requests with the same method and the same path up to
-    /// the last slash: these are then signed at once. Other requests learn their challenge from a 401. If a signed
-    /// request receives a 401 with an equal challenge, the closure is called again, and `need.isRefused` is true. If
-    /// the challenge differs, for example because it asks for a further scope, the request is sent again with that
-    /// challenge's method. Two challenges are equal if they differ only in a nonce or an error's description.
+    /// ## Send requests from the closure
     ///
-    /// Send requests for a token to `need.next`. `need.request` is the first request that waits, with its method, URL
-    /// and `path.route`. `need.previous` is the refused method. A request with a one-shot body isn't sent again: you
-    /// receive the 401, and the next request is signed.
+    /// To obtain a token, send requests to `need.next`. `need.request` is the first request that waits, with its
+    /// method, URL and `path.route`. `need.previous` is the method that was refused.
+    ///
+    /// ## When the closure is called
+    ///
+    /// - Two challenges are equal if they differ only in a nonce or in the description of an error.
+    /// - A method signs all requests that receive an equal challenge from the same origin. Concurrent requests wait for
+    ///   a single call of the closure.
+    /// - A challenge applies to all requests with the same method and the same path up to the last slash. They are
+    ///   signed at once. Other requests learn their challenge from a 401.
+    /// - If a signed request receives a 401 with an equal challenge, the closure is called again, and `need.isRefused`
+    ///   is true.
+    /// - If it receives a different challenge, for example for a further scope, it is sent again with the method for
+    ///   that challenge.
     ///
     /// - Parameters:
-    ///   - allowedOrigins: where requests are signed (see `HTTPAuthentication`). Without them, the methods belong to
-    ///     the first origin, until a reset. A method with its own `allowedOrigins` is bound to these as well. Over http
-    ///     to another machine, list the origin here and in the method.
-    ///   - limit: the maximum number of calls for equal challenges in a window. If a server has refused ten times as
-    ///     many methods without a successful request, the closure isn't called for other challenges from its origin
-    ///     either.
+    ///   - allowedOrigins: where requests are signed (see `HTTPAuthentication`). Without them, the methods are used for
+    ///     the first origin only, until a reset. If a method has `allowedOrigins`, these apply as well. To sign over
+    ///     http to a different machine, list the origin both here and in the method.
+    ///   - limit: the maximum number of calls for equal challenges in a window. If an origin has refused ten times as
+    ///     many methods without a successful request, the closure isn't called for its other challenges either.
     ///   - window: the period for counting calls.
     ///   - clock: measures the window.
     ///   - choose: returns the method for a challenge, or nil to refuse it.
@@ -54,12 +61,12 @@ extension HTTPAuthentication {
     }
 }
 
-/// A 401's challenges, with a key that is equal for equal challenges.
+/// The challenges in a 401, with a key that is equal for equal challenges.
 private struct Challenges: Sendable {
     let list: [HTTPChallenge]
     let key: String
 
-    /// Returns nil without a 401 with a challenge, or if the challenges are too many or too long to keep.
+    /// Returns nil if the response isn't a 401 with challenges, or if they are too many or too long to keep.
     init?(_ response: HTTPResponse) {
         list = response.status == .unauthorized ? response.challenges : []
         guard (1...16).contains(list.count) else { return nil }
@@ -83,7 +90,7 @@ private struct Challenges: Sendable {
     ]
 }
 
-/// A request's challenges, the method that signs it, and what the request had before.
+/// The challenges for a request, the method that signs it, and its previous settings.
 private struct Choice: Sendable {
     let challenges: Challenges
     var method: HTTPAuthentication?
@@ -95,8 +102,8 @@ private struct Choice: Sendable {
         (authentication, requirement) = (request.authentication, request.authenticationRequirement)
     }
 
-    /// Returns a request with the settings that its sender knows. They apply to the whole authentication, and not to
-    /// the chosen method.
+    /// Returns a request with the settings of the sender. They apply to the whole authentication, and not to the chosen
+    /// method.
     func restoring(_ request: HTTPRequest) -> HTTPRequest {
         var request = request
         request.loadValues.remove(ChosenMethod.self)
@@ -110,7 +117,7 @@ private enum ChosenMethod: HTTPRequestOption { static let defaultOptionValue: Ch
 /// Remembers which requests receive which challenges.
 private final class AnswerChallenges: LoaderLink {
     private struct State {
-        /// The challenges by the URL's beginning.
+        /// The challenges by the beginning of the URL.
         var known: [[UInt8]: Challenges] = [:]
         var resets = 0
     }
@@ -171,7 +178,7 @@ private final class AnswerChallenges: LoaderLink {
     }
 }
 
-/// Signs with the method that was chosen. The closure's own requests are sent unchanged.
+/// Signs a request with the method that was chosen for it. Requests that the closure sends pass through unchanged.
 private struct SignAsChosen: HTTPLoader {
     let next: any HTTPLoader
 
@@ -184,7 +191,7 @@ private struct SignAsChosen: HTTPLoader {
     }
 }
 
-/// Calls the closure, once for equal challenges from an origin.
+/// Calls the closure once for equal challenges from an origin.
 private final class ChosenMethods: CredentialProvider {
     struct Chosen: Sendable {
         let method: HTTPAuthentication
@@ -197,13 +204,13 @@ private final class ChosenMethods: CredentialProvider {
 
     private let choose: Choose
     private struct Kept {
-        /// The methods that store credentials, so that a reset removes them.
+        /// The methods that store credentials. A reset removes these credentials.
         var methods: [HTTPAuthentication] = []
         var resets = 0
     }
 
     private let kept = Mutex(Kept())
-    /// Each origin's refused trials. A server could otherwise avoid the limit with a new challenge each time.
+    /// The refused trials of each origin. Without this limit, a server could send a new challenge each time.
     private let refused = Mutex<[HTTPOrigin: [ChosenMethodTrial]]>([:])
     private let limit: (count: Int, window: Duration)
     private let timeline: Timeline
@@ -241,8 +248,8 @@ private final class ChosenMethods: CredentialProvider {
         request.loadValues[option: ChosenMethod.self]?.method = credential.method
     }
 
-    /// A 401 with other challenges doesn't refuse the method, because the request needs a different method. It counts
-    /// toward the origin's limit.
+    /// Returns whether the server refused the method. A 401 with different challenges doesn't refuse it, because the
+    /// request needs a different method. It still counts toward the limit of the origin.
     func isRefused(_ credential: Chosen, by response: HTTPResponse) -> Bool {
         note(response.status, of: credential.trial)
         return Challenges(response)?.key.isSame(as: credential.key) ?? false
@@ -285,8 +292,9 @@ private final class ChosenMethods: CredentialProvider {
         await Authenticate(method).reset(next: AnyLoader { throw HTTPError(.resetInProgress, request: $0) })
     }
 
-    /// Remembers a method, and returns the methods that must remove their credentials now: the oldest if there are too
-    /// many, and the method itself if its client was reset in the meantime.
+    /// Remembers a method that stores credentials, and returns the methods that must remove their credentials now.
+    /// These are the oldest methods if there are too many, or the method itself if its client was reset in the
+    /// meantime.
     private func keep(
         _ method: HTTPAuthentication, for request: HTTPRequest, unlessResetSince resets: Int
     ) -> [HTTPAuthentication] {
@@ -302,7 +310,7 @@ private final class ChosenMethods: CredentialProvider {
     }
 }
 
-/// A call of the closure, and whether a request that its method signed has succeeded. The requests share it.
+/// A call of the closure, and whether a request that its method signed has succeeded. All these requests share it.
 private final class ChosenMethodTrial: Sendable {
     let origin: HTTPOrigin?
     let start: Duration

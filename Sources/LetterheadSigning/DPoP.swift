@@ -3,16 +3,17 @@ public import Letterhead
 public import LetterheadFoundation
 import Synchronization
 
-/// Proves with each request that the client has a token's key (RFC 9449), so that a stolen token is useless. Pass it to
-/// `oauth2(…, dpop:)` of `LetterheadOAuth`, which adds proofs to requests for tokens and for resources.
+/// Proves with each request that the client has the key of its token (RFC 9449), so that a stolen token is useless.
 ///
 /// ```swift
 /// let dpop = DPoP(key: try SignatureKey.generated(.ecdsaP256SHA256))
 /// let oauth = HTTPAuthentication.oauth2(client: app, tokenEndpoint: endpoint, grant: grant, dpop: dpop)
 /// ```
 ///
-/// The server's nonces are kept for each origin. If a server demands another one, the request is sent once more. Keep
-/// the key as long as the tokens: with another key, servers refuse them.
+/// Pass it to `oauth2(…, dpop:)` of `LetterheadOAuth`, which adds proofs to requests for tokens and for resources.
+///
+/// Keep the key as long as the tokens: servers refuse them with a different key. The nonces of servers are kept for
+/// each origin. If a server demands a new nonce, the request is sent once more with it.
 public final class DPoP: RequestSigner, LoaderLink {
     private let key: SignatureKey
     private let now: @Sendable () -> Date
@@ -64,7 +65,8 @@ public final class DPoP: RequestSigner, LoaderLink {
             if nonces.count >= 1_000 { nonces = [:] }
             nonces[origin] = nonce
         }
-        // Another request may have learned the nonce in the meantime, so the proof shows whether it was used.
+        // A concurrent request may have stored the nonce already, so the proof of this request shows whether it was
+        // used.
         let proof = response.request.headers["DPoP"]?.split(at: ".").dropFirst().first
         let claims = proof.flatMap { Base64URL.bytes(String($0)) } ?? []
         guard !String(decoding: claims, as: UTF8.self).holds("\"nonce\":" + ASCII.quoted(nonce)) else { return false }

@@ -3,7 +3,7 @@ public import Letterhead
 public import LetterheadFoundation
 
 extension HTTPAuthentication {
-    /// Proves that the client knows a password without sending it (RFC 7616). Use it for servers that require it, such
+    /// Proves that the client knows a password, without sending it (RFC 7616). Use it for servers that require it, such
     /// as cameras and printers. Over https, prefer a token.
     ///
     /// ```swift
@@ -11,45 +11,47 @@ extension HTTPAuthentication {
     ///     environment: .camera, authentication: .digest(user: "admin", password: password))
     /// ```
     ///
-    /// The first request is sent without credentials, and once more with a proof for the challenge in the server's 401.
-    /// Later requests to the same origin are signed at once, and concurrent requests share a nonce. The method supports
-    /// SHA-512-256, SHA-256, MD5 and their session forms, and answers the strongest of several challenges. The body is
-    /// part of the proof if the server accepts nothing else (`auth-int`).
+    /// The first request is sent without credentials. After the 401, it is sent once more with a proof for the
+    /// challenge. Later requests to the same origin are signed at once, and concurrent requests share a nonce.
     ///
-    /// If the server refuses the password, the request ends with the 401, and the password isn't tried again for it. A
-    /// request with a one-shot body fails with `.cannotAuthenticate` before it is sent, unless an earlier request has
-    /// received a challenge. Over http without TLS, an attacker on the way could replace a challenge. If it is weaker
-    /// than an accepted one (MD5 after SHA-256, or without `qop`), it isn't answered, and you receive the 401.
+    /// - Supported are SHA-512-256, SHA-256, MD5 and their session forms. Of several challenges, the strongest is
+    ///   answered.
+    /// - The body is part of the proof only if the server accepts nothing else (`auth-int`).
+    /// - If the server refuses the password, you receive the 401, and the request isn't sent again.
+    /// - A request with a one-shot body fails with `.cannotAuthenticate` before it is sent, unless an earlier request
+    ///   has received a challenge.
+    /// - Over plain http, an attacker on the way could replace a challenge. A challenge that is weaker than an accepted
+    ///   one (MD5 after SHA-256, or without `qop`) isn't answered, and you receive the 401.
     ///
     /// - Parameters:
     ///   - user: the username. If it or the password contains a control character, each request fails with
     ///     `.invalidRequest`.
     ///   - password: is never sent.
-    ///   - allowedOrigins: where requests are signed (see `HTTPAuthentication`). Without them, the password belongs to
-    ///     the first origin that uses it, until a reset.
+    ///   - allowedOrigins: where requests are signed (see `HTTPAuthentication`). Without them, the password is used
+    ///     only for the first origin that a request is sent to, until a reset.
     ///   - random: returns the given number of unpredictable bytes.
     public static func digest(
         user: String, password: Secret, allowedOrigins: [URL]? = nil, random: (@Sendable (Int) -> [UInt8])? = nil
     ) -> HTTPAuthentication {
         let provider = DigestProvider(
             user: user, password: password, isBound: allowedOrigins == nil, random: random ?? RandomBytes.system)
-        // A nonce costs no request, and some servers issue a new one for each.
+        // A new nonce costs no request, and some servers issue one with each response. So there is no limit.
         return shared(
             provider, name: "digest", header: .authorization, allowedOrigins: allowedOrigins, limit: .max, per: .zero)
     }
 }
 
 struct DigestCredential: Sendable {
-    /// The user, for a cache: no other credential has the same text.
+    /// Identifies the user for a cache. Each credential has a different text.
     fileprivate let identity: String
-    /// nil without a challenge to answer.
+    /// nil if there is no challenge to answer.
     fileprivate var session: DigestSession?
-    /// The last accepted challenge's strength, before this session. Only a reset removes it.
+    /// The strength of the last challenge that was accepted before this session. Only a reset removes it.
     fileprivate var earlierStrength = 0
 
     fileprivate var acceptedStrength: Int { session?.acceptedStrength ?? earlierStrength }
 
-    /// Returns the response's strongest challenge. Over plain http, it must not be weaker than the last accepted
+    /// Returns the strongest challenge in a response. Over plain http, it must not be weaker than the last accepted
     /// challenge, because a weaker proof would let an attacker on the way guess the password.
     fileprivate func challenge(of response: HTTPResponse) -> DigestChallenge? {
         guard let new = DigestChallenge.strongest(in: response) else { return nil }
@@ -57,7 +59,7 @@ struct DigestCredential: Sendable {
     }
 }
 
-/// Keeps a session with each origin, which begins with a 401's challenge.
+/// Keeps a session with each origin. A session begins with the challenge in a 401.
 private struct DigestProvider: CredentialProvider {
     /// nil if the username or the password is refused.
     private let account: (user: String, password: Secret)?
@@ -70,7 +72,8 @@ private struct DigestProvider: CredentialProvider {
         (self.isBound, self.random) = (isBound, random)
     }
 
-    /// A password for one origin is one credential, and the first request binds it.
+    /// Returns the key that requests share a credential by. A password for a single origin is one credential, and the
+    /// first request binds it to its origin.
     func key(for request: HTTPRequest) -> String { isBound ? "" : request.origin?.description ?? "" }
 
     func identity(of credential: DigestCredential) -> String? { credential.identity }
@@ -121,10 +124,10 @@ struct DigestChallenge: Sendable {
     let realm: String
     let nonce: String
     let opaque: String?
-    /// The algorithm's name as received. nil means MD5.
+    /// The name of the algorithm as received. nil means MD5.
     let algorithm: String?
     let hash: DigestHash
-    /// Whether the proof depends on the nonces at the session's beginning.
+    /// Whether the proof depends on the nonces at the beginning of the session.
     let isSession: Bool
     /// `auth` or `auth-int`, or nil for servers that know only RFC 2069.
     let protection: String?
@@ -135,7 +138,7 @@ struct DigestChallenge: Sendable {
         response.challenges.compactMap { DigestChallenge($0) }.max { $0.hash.strength < $1.hash.strength }
     }
 
-    /// The hash counts more than what it protects.
+    /// A stronger hash counts more than the protection.
     var strength: Int { 2 * hash.strength + (protection == nil ? 0 : 1) }
 
     /// Returns nil for other schemes, and for a challenge that is malformed or requires something unknown.
@@ -164,7 +167,7 @@ enum DigestHash: String {
 
     var strength: Int { self == .md5 ? 0 : self == .sha256 ? 1 : 2 }
 
-    /// Returns a text's hash in hexadecimal digits, the form that RFC 7616 uses.
+    /// Returns the hash of a text in hexadecimal digits, the form that RFC 7616 uses.
     func hexadecimal(_ text: String) -> String { hexadecimal(Array(text.utf8)) }
 
     func hexadecimal(_ bytes: [UInt8]) -> String {

@@ -3,8 +3,8 @@ import Letterhead
 import LetterheadFoundation
 import Synchronization
 
-/// The proofs for a server's nonces, beginning with its challenge. Concurrent requests share a nonce, each with another
-/// count.
+/// Creates the proofs for one challenge and for the nonces that follow it. Concurrent requests share a nonce, and each
+/// has a different count.
 final class DigestSession: Sendable {
     private struct State {
         var nonce: String
@@ -31,7 +31,7 @@ final class DigestSession: Sendable {
         state = Mutex(State(nonce: challenge.nonce))
     }
 
-    /// nil if the server has accepted no proof.
+    /// The strength of the challenge. nil until the server has accepted a proof.
     var acceptedStrength: Int? { state.withLock { $0.isAccepted ? challenge.strength : nil } }
 
     /// Whether the server has refused the password.
@@ -60,17 +60,17 @@ final class DigestSession: Sendable {
         return "Digest " + parameters.joined(separator: ", ")
     }
 
-    /// Returns whether the server may accept another proof after a 401 with a challenge that can be answered.
+    /// Returns whether to send a new proof after a 401 with a challenge that can be answered.
     ///
-    /// Without `stale`, a 401 refuses the password (RFC 7616, 3.3). But some servers don't send it when a nonce has
-    /// expired, so an already accepted password is tried with a new nonce.
+    /// A 401 without `stale` refuses the password (RFC 7616, 3.3). But some servers leave it out when a nonce has
+    /// expired, so a password that was accepted before is tried with the new nonce.
     func mayBeReplaced(after response: HTTPResponse) -> Bool {
         let isStale = response.challenges.contains {
             $0.hasScheme("Digest") && $0["stale"].map(ASCII.keyword) == "true"
         }
         let isOfThisRealm = response.challenges.contains { $0["realm"]?.isSame(as: challenge.realm) == true }
         return state.withLock { state in
-            // A 401 to a proof with another nonce doesn't refuse the password.
+            // A 401 to a proof with an older nonce doesn't refuse the password.
             if isOfThisRealm, !isStale, !state.isAccepted, Self.hasProof(response.request, for: state.nonce) {
                 state.isOver = true
             }
@@ -78,7 +78,7 @@ final class DigestSession: Sendable {
         }
     }
 
-    /// Returns whether a challenge continues this session, so that no count is used twice.
+    /// Returns whether a challenge continues this session. If it does, the counts continue, so that none is used twice.
     func meets(_ other: DigestChallenge) -> Bool {
         let nonce = state.withLock { $0.isOver ? nil : $0.nonce }
         return nonce?.isSame(as: other.nonce) == true && other.realm.isSame(as: challenge.realm)
@@ -90,11 +90,12 @@ final class DigestSession: Sendable {
         request.headers[.authorization]?.holds("nonce=" + ASCII.quoted(nonce)) == true
     }
 
-    /// Changes to the nonce that a response announces (RFC 7616, 3.5), if its request had the current one.
+    /// Notes that the server has accepted a proof, and changes to the next nonce in the response (RFC 7616, 3.5). A
+    /// response to a proof with an older nonce is ignored.
     func accept(_ response: HTTPResponse) {
         let information = response.headers["Authentication-Info"].map(HTTPChallenge.parameters) ?? []
         let next = information.first { $0.name.isSame(as: "nextnonce") }?.value
-        // A gateway's error response doesn't show that the server accepted the password.
+        // The error response of a gateway doesn't show that the server accepted the password.
         guard response.status.code < 400 || !information.isEmpty else { return }
         state.withLock { state in
             guard Self.hasProof(response.request, for: state.nonce) else { return }
@@ -112,8 +113,8 @@ final class DigestSession: Sendable {
         )
     }
 
-    /// Returns the username's parameters. The extended form (RFC 8187) is only for servers that announce UTF-8. Others
-    /// receive the bytes.
+    /// Returns the parameters for the username. The extended form (RFC 8187) is only for servers that announce UTF-8.
+    /// Other servers receive the bytes.
     private static func parameters(of user: String, for challenge: DigestChallenge) -> String {
         if challenge.hashesUser {
             return "username=\"\(challenge.hash.hexadecimal("\(user):\(challenge.realm)"))\", userhash=true"

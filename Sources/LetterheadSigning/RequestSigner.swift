@@ -2,9 +2,14 @@
 public import Letterhead
 public import LetterheadFoundation
 
-/// Implement a signer to compute a signature over a request exactly as it is sent. Use ``AWSSigner`` for AWS and stores
-/// with its protocol, and ``MessageSigner`` for HTTP message signatures. Pass a signer to
-/// `HTTPAuthentication.signing(by:allowedOrigins:)`.
+/// Computes a signature over a request exactly as it is sent.
+///
+/// ## Use a signer
+///
+/// Pass a signer to `HTTPAuthentication.signing(by:allowedOrigins:)`. Use ``AWSSigner`` for AWS and stores with its
+/// protocol, and ``MessageSigner`` for HTTP message signatures.
+///
+/// ## Implement a signer
 ///
 /// ```swift
 /// struct Checksum: RequestSigner {
@@ -15,34 +20,35 @@ public import LetterheadFoundation
 /// }
 /// ```
 ///
-/// The signer runs for each attempt, below retries, redirects and the environment. Only a client's cookies and
-/// validators for its cache are added later. Each call begins with the unsigned request, so nothing remains of an
-/// earlier signature. A hop of a redirect is signed if it stays at the origin. After a hop to a different origin, no
-/// request is signed, even if the signer's `allowedOrigins` list that origin.
+/// The signer runs for each attempt, below retries, redirects and the environment. Only cookies, and validators for a
+/// cache, are added later. Each call begins with the unsigned request, so nothing remains of an earlier signature.
+///
+/// A redirect to the same origin is signed. After a redirect to a different origin, no request is signed, even if
+/// `allowedOrigins` lists that origin.
 ///
 /// Laws:
 ///
-/// - ``sign(_:body:)`` reads the headers with `framedHeaders()`, which contains the body's headers, too.
-/// - It only adds headers or query items, and may write the URL in an equivalent form. A body that it frames must be as
-///   replayable as before.
-/// - It throws if the request can't be signed. Nothing is sent then.
+/// - ``sign(_:body:)`` reads the headers with `framedHeaders()`, which contains the headers of the body as well.
+/// - It only adds headers or query items, and may write the URL in an equivalent form. If it frames the body, the new
+///   body must be as replayable as before.
+/// - It throws if the request can't be signed. Nothing is sent in that case.
 public protocol RequestSigner: Sendable {
-    /// What ``sign(_:body:)`` must know of the body. Default: nothing.
+    /// Returns what ``sign(_:body:)`` must know about the body. Default: nothing.
     func bodyNeed(for request: HTTPRequest) -> SignedBody.Need
 
     /// Writes the signature into a request. Mark it as secret with `setSecret(_:for:)`.
     func sign(_ request: inout HTTPRequest, body: SignedBody) async throws
 
-    /// Returns the names that a signed request's signature covers. If the server refuses the request and a link below
-    /// has changed one of them, the error names it. Default: none.
+    /// Returns the names of the headers that the signature covers. If the server refuses the request and a link below
+    /// has changed one of these headers, the error names that header. Default: none.
     func signedHeaders(of request: HTTPRequest) -> [HTTPHeaders.Name]
 
     /// Reads the response to a signed request, and returns whether to sign and send the request once more, for example
-    /// with the server's time. It's called once for each response. Default: false.
+    /// with the server time. It is called once for each response. Default: false.
     func signsAgain(after response: HTTPResponse) async -> Bool
 
-    /// Throws an error if a response reports a failure that its status doesn't. It's called for the response that the
-    /// caller gets. Default: does nothing.
+    /// Throws an error if a response reports a failure that isn't visible in its status. It is called for the response
+    /// that the caller receives. Default: does nothing.
     func check(_ response: HTTPResponse) throws(HTTPError)
 
     /// Forgets what the signer has learned from servers. Default: does nothing.
@@ -57,9 +63,9 @@ extension RequestSigner {
     public func reset() async {}
 }
 
-/// What a signer knows of a request's body.
+/// What a signer knows about the body of a request.
 public struct SignedBody: Sendable {
-    /// What a signer needs. Reading a digest costs one pass over the body, for each attempt.
+    /// What a signer needs to know. Reading a digest costs one pass over the body, for each attempt.
     public enum Need: Sendable, Hashable {
         case nothing
         case length
@@ -72,7 +78,7 @@ public struct SignedBody: Sendable {
     /// The number of bytes, or nil if the signer doesn't need it or it isn't known.
     public let length: Int?
 
-    /// Creates the facts for a test of a signer.
+    /// Creates a value for a test of a signer.
     public init(digest: [UInt8]? = nil, length: Int? = nil) { (self.digest, self.length) = (digest, length) }
 
     init(_ request: HTTPRequest, need: Need) async throws(HTTPError) {
@@ -104,7 +110,7 @@ public struct SignedBody: Sendable {
 typealias Failure = HTTPAuthentication.Failure
 
 extension HTTPAuthentication {
-    /// Signs each attempt with a signer, for requests to its origins only.
+    /// Signs each attempt with a signer, for requests to the allowed origins only.
     ///
     /// ```swift
     /// let signer = AWSSigner(service: "s3", region: "eu-central-1", credentials: .environment)
@@ -112,15 +118,15 @@ extension HTTPAuthentication {
     /// ```
     ///
     /// - Parameters:
-    ///   - signer: signs the requests. Links and the transport below must not change what it signs.
-    ///   - allowedOrigins: where requests are signed (see `HTTPAuthentication`). Without them, the signer belongs to
-    ///     the first origin, until a reset.
+    ///   - signer: signs the requests. Links and the transport below must not change the parts that it signs.
+    ///   - allowedOrigins: where requests are signed (see `HTTPAuthentication`). Without them, the signer is used for
+    ///     the first origin only, until a reset.
     public static func signing(by signer: some RequestSigner, allowedOrigins: [URL]? = nil) -> HTTPAuthentication {
         .method("signature", allowedOrigins: allowedOrigins, link: SignAttempts(signer))
     }
 }
 
-/// Signs a request, and once more if the signer has learned something from the response.
+/// Signs and sends a request, and does so once more if the signer has learned something from the response.
 struct SignAttempts: LoaderLink {
     private let signer: any RequestSigner
 
@@ -156,7 +162,7 @@ struct SignAttempts: LoaderLink {
         await next.reset()
     }
 
-    /// Returns a sent request with the original's body and its framing, which the caller may send again.
+    /// Returns a sent request with the original body and its framing, because the caller may send it again.
     private static func unframed(_ sent: HTTPRequest, as original: HTTPRequest) -> HTTPRequest {
         // A redirect may have dropped the body.
         guard !original.body.isEmpty, !sent.body.isEmpty else { return sent }
@@ -168,7 +174,7 @@ struct SignAttempts: LoaderLink {
         return request
     }
 
-    /// Explains a refusal if what was sent isn't what was signed.
+    /// Throws an error that explains a refusal if a signed header changed before the request was sent.
     private func check(_ response: HTTPResponse, _ signed: HTTPRequest) throws(HTTPError) {
         guard [400, 401, 403].contains(response.status.code) else { return }
         let (before, after) = (signed.framedHeaders(), response.request.framedHeaders())
@@ -189,7 +195,7 @@ extension HTTPRequest {
     /// The authority in lower case and without the default port (RFC 9110, 4.2.3).
     var normalAuthority: String { withoutDefaultPort(ASCII.lowercased(hostField)) }
 
-    /// The target's path, which begins with a slash.
+    /// The path of the request target, which begins with a slash.
     var targetPath: String { path.string.begins(with: "/") ? path.string : "/" + path.string }
 
     private func withoutDefaultPort(_ authority: String) -> String {

@@ -9,9 +9,10 @@ public import LetterheadFoundation
 /// try webhook.verify(body, headers: headers)   // throws if the body isn't the sender's
 /// ```
 ///
-/// Pass the body's bytes as received, before any decoding. Pass several secrets while you replace one.
+/// Pass the bytes of the body as received, before any decoding. While you replace a secret, pass both the old and the
+/// new one.
 public struct Webhook: Sendable {
-    /// What precedes a signature.
+    /// The text before a signature.
     private enum Form: String {
         case timestamped = "v1="
         case hash = "sha256="
@@ -25,12 +26,13 @@ public struct Webhook: Sendable {
     private let tolerance: Duration
     private let now: @Sendable () -> Date
 
-    /// A field such as `Stripe-Signature: t=1492774577,v1=5257a869…`, over the time and the body.
+    /// A header such as `Stripe-Signature: t=1492774577,v1=5257a869…`, with a signature over the time and the body.
     ///
     /// - Parameters:
-    ///   - secrets: the secrets' text. The first one signs.
-    ///   - header: the field's name.
-    ///   - tolerance: the largest difference between the clocks and for the delivery, to refuse replays.
+    ///   - secrets: the text of the secrets. The first one signs.
+    ///   - header: the name of the header.
+    ///   - tolerance: the largest difference between the time in the webhook and the current date. It allows for
+    ///     different clocks and for the delivery. Other webhooks are refused, because they may be replays.
     ///   - now: returns the current date.
     public static func timestamped(
         _ secrets: Secret..., header: HTTPHeaders.Name, tolerance: Duration = .seconds(300),
@@ -39,18 +41,20 @@ public struct Webhook: Sendable {
         Webhook(form: .timestamped, secrets: secrets, header: header, tolerance: tolerance, now: now)
     }
 
-    /// A field such as `X-Hub-Signature-256: sha256=757107ea…`, over the body only. A replay isn't noticed.
+    /// A header such as `X-Hub-Signature-256: sha256=757107ea…`, with a signature over the body only. Replays aren't
+    /// detected.
     ///
     /// The prefix `sha256=` is optional, and the code may be in Base64 as in `X-Shopify-Hmac-Sha256`.
     public static func sha256(_ secrets: Secret..., header: HTTPHeaders.Name = "X-Hub-Signature-256") -> Webhook {
         Webhook(form: .hash, secrets: secrets, header: header, tolerance: .zero) { Date() }
     }
 
-    /// The form of Slack: `X-Slack-Request-Timestamp` and `X-Slack-Signature: v0=a2114d57…`.
+    /// The headers of Slack: `X-Slack-Request-Timestamp` and `X-Slack-Signature: v0=a2114d57…`.
     ///
     /// - Parameters:
     ///   - secrets: the text of the secrets. The first one signs.
-    ///   - tolerance: the largest difference between the clocks and for the delivery, to refuse replays.
+    ///   - tolerance: the largest difference between the time in the webhook and the current date. It allows for
+    ///     different clocks and for the delivery. Other webhooks are refused, because they may be replays.
     ///   - now: returns the current date.
     public static func slack(
         _ secrets: Secret..., tolerance: Duration = .seconds(300), now: @escaping @Sendable () -> Date = { Date() }
@@ -58,12 +62,13 @@ public struct Webhook: Sendable {
         Webhook(form: .slack, secrets: secrets, header: "X-Slack-Signature", tolerance: tolerance, now: now)
     }
 
-    /// The form of Standard Webhooks: `webhook-id`, `webhook-timestamp` and `webhook-signature: v1,…`. A webhook with
-    /// the same fields as `svix-id`, `svix-timestamp` and `svix-signature` is verified, too.
+    /// The headers of Standard Webhooks: `webhook-id`, `webhook-timestamp` and `webhook-signature: v1,…`. A webhook
+    /// that names the same headers `svix-id`, `svix-timestamp` and `svix-signature` is verified as well.
     ///
     /// - Parameters:
     ///   - secrets: each in Base64, usually after `whsec_`. The first one signs.
-    ///   - tolerance: the largest difference between the clocks and for the delivery, to refuse replays.
+    ///   - tolerance: the largest difference between the time in the webhook and the current date. It allows for
+    ///     different clocks and for the delivery. Other webhooks are refused, because they may be replays.
     ///   - now: returns the current date.
     public static func standard(
         _ secrets: Secret..., tolerance: Duration = .seconds(300), now: @escaping @Sendable () -> Date = { Date() }
@@ -71,10 +76,12 @@ public struct Webhook: Sendable {
         Webhook(form: .standard, secrets: secrets, header: "webhook-signature", tolerance: tolerance, now: now)
     }
 
+    /// Verifies the signature of a webhook, and its time if the headers contain one.
+    ///
     /// - Throws: `HTTPAuthentication.Failure` with the reason `.missingSignature`, `.invalidSignature` or
     ///   `.misconfigured` (a secret is empty or malformed).
     public func verify(_ body: Data, headers: HTTPHeaders) throws {
-        // Svix names the same fields after itself.
+        // Svix uses its name as the prefix of the same headers.
         let prefix =
             form == .standard && !headers.contains(header) && headers.contains("svix-signature")
             ? "svix-" : "webhook-"
@@ -93,7 +100,7 @@ public struct Webhook: Sendable {
             }
         if form != .hash { try check(time) }
         let id = headers[HTTPHeaders.Name(prefix + "id")]
-        // The text that is signed joins the parts with points, so an identifier with a point could move its end.
+        // The signed text joins its parts with points, so an identifier with a point could move the end of a part.
         guard form != .standard || id?.utf8.contains(UInt8(ascii: ".")) == false else {
             throw Failure(.invalidSignature, "the webhook's \(prefix)id is missing or contains a point")
         }
@@ -120,9 +127,9 @@ public struct Webhook: Sendable {
         }
     }
 
-    /// Returns the headers for a body, for a test of your handler.
+    /// Returns the signed headers for a body, for a test of your handler.
     ///
-    /// - Throws: `HTTPAuthentication.Failure` if there is no secret, or it is malformed.
+    /// - Throws: `HTTPAuthentication.Failure` if there is no secret, or if the first one is malformed.
     public func sign(_ body: Data, id: String = "msg_1") throws -> HTTPHeaders {
         let time = "\(Int64(now().timeIntervalSince1970))"
         let code = try code(of: body, id: id, time: time, with: secrets.first ?? "")

@@ -2,7 +2,7 @@
 import Letterhead
 import LetterheadFoundation
 
-/// The normal form of a request that both sides hash.
+/// The canonical form of a request. The signer and the server both compute it and hash it.
 struct AWSCanonicalRequest {
     /// The names of the covered headers, in lower case, sorted, and separated by semicolons.
     let signedHeaders: String
@@ -18,14 +18,16 @@ struct AWSCanonicalRequest {
         text = parts.joined(separator: "\n")
     }
 
-    /// S3 keys may contain anything, so their path isn't normalized, and each byte except for slashes is escaped once.
+    /// Returns the path of an S3 object. S3 keys may contain any character, so the path isn't normalized, and each byte
+    /// except for slashes is escaped once.
     private static func key(_ path: String) -> String {
         let parts = path.split(at: "/", omittingEmpty: false).map { PercentEncoding.normalized($0.utf8) }
         let key = parts.joined(separator: "/")
         return path.utf8.contains(UInt8(ascii: "%")) ? key.replacingBytes(of: "%2F", with: "/") : key
     }
 
-    /// The other services normalize the path, and escape it once more than it is sent.
+    /// Returns the path for all other services. They normalize it, and sign it with one more level of escapes than is
+    /// sent.
     private static func path(_ path: String) -> String {
         var segments: [Substring] = []
         for part in path.split(at: "/") where !part.isSame(as: ".") {
@@ -54,13 +56,15 @@ struct AWSCanonicalRequest {
         return values.sorted { $0.key < $1.key }
     }
 
-    /// What other links and proxies change, and the signature itself.
+    /// The headers that aren't signed, because other links and proxies change them, and the signature itself.
     private static let unsigned: Set<HTTPHeaders.Name.Class> = [.connection, .credential, .condition, .trace, .way]
 }
 
 extension HTTPRequest {
-    /// Writes the URL in the form that is both signed and sent. Verifiers read it in different ways: a `+` as itself or
-    /// as a space, and other bytes with or without their escapes. `Host` has no default port.
+    /// Writes the URL in the form that is both signed and sent.
+    ///
+    /// Without it, signatures could differ, because servers read URLs in different ways: a `+` as itself or as a space,
+    /// and other bytes with or without their escapes. `Host` contains no default port.
     mutating func normalizeForAWS(isS3: Bool) {
         if port == (ASCII.equalIgnoringCase(scheme, "http") ? 80 : 443) { port = nil }
         let marks = isS3 ? "+!$&'()*,;=:@" : "+"

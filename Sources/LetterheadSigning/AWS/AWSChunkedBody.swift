@@ -3,18 +3,18 @@ import Letterhead
 import LetterheadFoundation
 
 /// A body in chunks, each with a signature that depends on the previous one (`aws-chunked`). Its length is exact, and
-/// each reader gets the same bytes.
+/// each reader receives the same bytes.
 struct AWSChunkedBody: HTTPBody {
     let body: any HTTPBody
-    /// The number of the body's bytes.
+    /// The number of bytes before they are framed as chunks.
     let length: Int
     let checksum: AWSSigner.Checksum?
     /// nil if the chunks have no signatures.
     let seal: AWSSeal?
-    /// The signature of the request, which the first chunk's depends on.
+    /// The signature of the request. The signature of the first chunk depends on it.
     var seed = Secret("")
 
-    /// How the request names the form, where other requests have the hash of the body.
+    /// The form of the body, which the request contains where other requests contain the hash of the body.
     var payload: String {
         let form = seal == nil ? "UNSIGNED" : AWSSeal.algorithm
         return "STREAMING-\(form)-PAYLOAD" + (checksum == nil ? "" : "-TRAILER")
@@ -28,8 +28,9 @@ struct AWSChunkedBody: HTTPBody {
         return headers
     }
 
-    /// Returns the content codings with the chunks as the last one. Alone, it isn't sent, because stores would keep it
-    /// with the object, and `X-Amz-Content-SHA256` names the form.
+    /// Returns the content codings with `aws-chunked` as the last one, or nil if there are no others. `aws-chunked`
+    /// isn't sent alone, because stores would keep it with the object, and `X-Amz-Content-SHA256` describes the form
+    /// anyway.
     func codings(after others: String?) -> String? {
         others.map { $0.ends(with: "aws-chunked") ? $0 : $0 + ",aws-chunked" }
     }
@@ -48,7 +49,7 @@ struct AWSChunkedBody: HTTPBody {
         return BodyChunks(length: contentLength) { try await chunks.next() }
     }
 
-    /// How many bytes a chunk has. The last ones have fewer.
+    /// How many bytes a chunk has. The last chunk may have fewer.
     fileprivate static let size = 65_536
 
     fileprivate static func head(_ count: Int, _ signature: String?) -> String {
@@ -61,11 +62,11 @@ struct AWSChunkedBody: HTTPBody {
     }
 }
 
-/// The chunks for one reader. An actor, because it computes the checksum and the signatures while it's read.
+/// The chunks for one reader. It is an actor because it computes the checksum and the signatures while it is read.
 private actor AWSChunks {
     private let body: AWSChunkedBody
     private let source: StreamWalk<BodyChunks>
-    /// What is left of the last piece, which may be longer than a chunk.
+    /// The unread rest of the last piece, which may be longer than a chunk.
     private var rest = Data()
     private var sum: UInt32 = 0
     private var signature: String?
@@ -99,14 +100,14 @@ private actor AWSChunks {
         return frame + Data("\r\n".utf8)
     }
 
-    /// Without a signature, nothing is hashed.
+    /// Computes the next signature. If the chunks have no signatures, nothing is hashed.
     private func sign(_ kind: String, _ hashes: @autoclosure () -> [String]) {
         signature = signature.flatMap { body.seal?.signature(kind, [$0] + hashes()) }
     }
 }
 
 extension AWSSigner {
-    /// A checksum that S3 compares with the bytes that arrive, and keeps with the object.
+    /// A checksum that S3 compares with the bytes that arrive, and stores with the object.
     public struct Checksum: Sendable {
         let name: String
         private let table: [UInt32]

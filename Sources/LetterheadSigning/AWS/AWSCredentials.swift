@@ -3,20 +3,21 @@ public import Letterhead
 public import LetterheadFoundation
 import Synchronization
 
-/// An access key of AWS, or of a store that uses its protocol.
+/// An access key for AWS, or for a store that uses the AWS protocol.
 public struct AWSCredentials: Sendable {
     public let accessKey: String
     public let secretKey: Secret
     /// The token of temporary credentials.
     public let sessionToken: Secret?
-    /// When the credentials expire, or nil if they don't.
+    /// When the credentials expire, or nil if they don't expire.
     public let expiresAt: Date?
 
     /// - Parameters:
     ///   - accessKey: the identifier, which each request contains.
     ///   - secretKey: is never sent.
     ///   - sessionToken: the token of temporary credentials. Default: nil.
-    ///   - expiresAt: when they expire. A provider is asked again five minutes before. Default: nil (never).
+    ///   - expiresAt: when they expire. The signer loads new ones from its provider five minutes earlier. Default: nil
+    ///     (they don't expire).
     public init(accessKey: String, secretKey: Secret, sessionToken: Secret? = nil, expiresAt: Date? = nil) {
         (self.accessKey, self.secretKey, self.sessionToken) = (accessKey, secretKey, sessionToken)
         self.expiresAt = expiresAt
@@ -24,10 +25,11 @@ public struct AWSCredentials: Sendable {
 }
 
 extension AWSCredentials {
-    /// Reads what a program that a profile names as `credential_process` prints. Start the program in the closure of a
-    /// ``Provider``.
+    /// Reads the output of a credential process, the program that a profile lists as `credential_process`. Start the
+    /// program in the closure of a ``Provider``.
     ///
-    /// - Throws: `HTTPAuthentication.Failure` if the text isn't of this format, without the text.
+    /// - Throws: `HTTPAuthentication.Failure` if the output doesn't have the format. The error doesn't contain the
+    ///   output.
     public init(processOutput data: Data) throws {
         let members = (try? JSONDecoder().value(of: [String: JSONValue].self, from: data)) ?? [:]
         guard members["Version"] == .int(1), let key = members["AccessKeyId"]?.string,
@@ -48,10 +50,10 @@ extension AWSCredentials {
 }
 
 extension AWSCredentials {
-    /// Where the credentials of a signer come from. They are kept until they expire, or a server refuses them.
+    /// The source of the credentials of a signer. The signer keeps them until they expire or a server refuses them.
     ///
-    /// Concurrent requests share one load. In the last five minutes, requests use the kept credentials and don't wait
-    /// for the next ones.
+    /// Concurrent requests share one load. In the last five minutes before the expiry, requests use the old
+    /// credentials, and new ones are loaded in the background.
     public struct Provider: Sendable {
         let load: @Sendable () async throws -> AWSCredentials
 
@@ -62,20 +64,21 @@ extension AWSCredentials {
 }
 
 extension AWSCredentials.Provider {
-    /// Always the same credentials.
+    /// Always returns the same credentials.
     public static func fixed(_ credentials: AWSCredentials) -> Self { Self { credentials } }
 
-    /// The process's environment: `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and optionally `AWS_SESSION_TOKEN`.
-    /// Without the first two, requests fail with `.cannotAuthenticate`. A set-user-ID program has none of them.
+    /// Reads `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and optionally `AWS_SESSION_TOKEN` from the environment of
+    /// the process. If one of the first two is missing, requests fail with `.cannotAuthenticate`. In a set-user-ID
+    /// program, all three are ignored.
     public static var environment: Self {
         Self { try credentials(ProcessInfo.trustedVariables, in: "the environment") }
     }
 
-    /// A profile in the shared credentials file. Config files with other sources aren't supported, and no process is
-    /// started (see ``AWSCredentials/init(processOutput:)``).
+    /// Reads a profile from the shared credentials file. Config files with other sources aren't supported, and no
+    /// process is started. For a `credential_process`, see ``AWSCredentials/init(processOutput:)``.
     ///
     /// - Parameters:
-    ///   - name: the section's name. Default: `AWS_PROFILE`, or else `default`.
+    ///   - name: the name of the section. Default: `AWS_PROFILE`, or else `default`.
     ///   - file: the file. It is refused if other users can write it. Default: `AWS_SHARED_CREDENTIALS_FILE`, or else
     ///     `~/.aws/credentials`.
     public static func profile(_ name: String? = nil, file: URL? = nil) -> Self {
@@ -94,7 +97,7 @@ extension AWSCredentials.Provider {
         }
     }
 
-    /// Returns the members of all sections with a name.
+    /// Returns the members of all sections with this name.
     static func section(_ name: String, of text: String) -> [String: String] {
         var members: [String: String] = [:]
         var isInside = false
@@ -119,17 +122,18 @@ extension AWSCredentials.Provider {
     }
 }
 
-/// What a signer keeps between requests: copies of the signer share the credentials, the day's key and the clocks of
-/// the servers.
+/// The state that a signer keeps between requests. Copies of a signer share the credentials, the signing key of the day
+/// and the clock differences of the servers.
 final class AWSState: Sendable {
     private struct Kept {
         var credentials: AWSCredentials?
         var key: (scope: String, secret: Secret, bytes: [UInt8])?
-        /// By how much the clock of an origin is ahead.
+        /// How many seconds the clock of an origin is ahead of this device.
         var offsets: [HTTPOrigin: TimeInterval] = [:]
-        /// The text of the last second, because formatting takes longer than signing.
+        /// The last timestamp as text. It is reused within the same second, because formatting takes longer than
+        /// signing.
         var time: (seconds: Double, text: String)?
-        /// When a refusal without a reason dropped the credentials.
+        /// When a refusal that gave no reason last dropped the credentials.
         var refused = Date.distantPast
     }
 
@@ -142,15 +146,15 @@ final class AWSState: Sendable {
         (self.provider, self.now) = (provider, now)
     }
 
-    /// The time of an origin, as far as it is known.
+    /// Returns the current time at an origin. If its clock isn't known, returns the time of this device.
     func date(at origin: HTTPOrigin?) -> Date {
         now().addingTimeInterval(kept.withLock { kept in origin.flatMap { kept.offsets[$0] } ?? 0 })
     }
 
-    /// The time of an origin as `20260131T080000Z`.
+    /// Returns the current time at an origin in the form `20260131T080000Z`.
     func time(at origin: HTTPOrigin?) throws(Failure) -> String {
         if let text = text(of: date(at: origin)) { return text }
-        // The offset may be what makes the date unwritable.
+        // The date may be out of range only because of the offset.
         if let origin { kept.withLock { $0.offsets[origin] = nil } }
         guard let text = text(of: now()) else {
             throw Failure(.misconfigured, "the date is not in the years 0 to 9999")
@@ -196,13 +200,13 @@ final class AWSState: Sendable {
         if let fresh = kept(for: 300, from: date) { return .success(fresh) }
         do {
             let credentials = try await provider.load()
-            // A reset cancels a load, and the next user must not get its credentials.
+            // A reset cancels a load. Its credentials must not be kept, because the next user would receive them.
             kept.withLock { if !Task.isCancelled { $0.credentials = credentials } }
             return .success(credentials)
         } catch { return .failure(error) }
     }
 
-    /// Returns the key for a day, a region and a service.
+    /// Returns the signing key for a day, a region and a service.
     func key(_ scope: String, _ secret: Secret) -> [UInt8] {
         kept.withLock { kept in
             if let key = kept.key, key.scope == scope, key.secret == secret { return key.bytes }
@@ -213,12 +217,15 @@ final class AWSState: Sendable {
         }
     }
 
-    /// Learns the time of an origin from a refusal, and returns whether it differs from the signature by more than four
-    /// minutes. AWS accepts five. If the service refuses the kept credentials, they are loaded again for the next
-    /// request. A late refusal of earlier ones doesn't drop them.
+    /// Reads what a refusal tells about the clock of the server and about the credentials. Returns whether the
+    /// signature should be computed once more with the server time.
     ///
-    /// A difference of more than a day isn't a clock. A refusal from a cache (`Age`) has the time of its first
-    /// receiver.
+    /// The time counts if it differs from the signature by more than four minutes (AWS accepts five) and from this
+    /// device by at most a day, because a larger difference isn't a wrong clock. A response from a cache (`Age`) is
+    /// ignored: its `Date` is older than the request.
+    ///
+    /// If the service refuses the kept credentials, they are dropped, and the next request loads new ones. A late
+    /// refusal of earlier credentials doesn't drop the current ones.
     func learn(from response: HTTPResponse) -> Bool {
         guard [400, 401, 403].contains(response.status.code) else { return false }
         let style = Date.ISO8601FormatStyle(dateSeparator: .omitted, timeSeparator: .omitted)
@@ -239,8 +246,8 @@ final class AWSState: Sendable {
         let (signature, now) = (response.request.headers[.authorization] ?? "", now())
         kept.withLock { kept in
             guard let key = kept.credentials?.accessKey, signature.holds(" Credential=\(key)/") else { return }
-            // A refusal of a HEAD or of a streamed request has no text. Denied requests must not ask the provider each
-            // time.
+            // A refusal of a HEAD or of a streamed request has no text. Its reason may be missing permissions, so the
+            // credentials are reloaded at most once a minute.
             let isUnexplained = reason.isEmpty && now.timeIntervalSince(kept.refused) > 60
             if isUnexplained { kept.refused = now }
             if isUnexplained || Self.codes.contains(where: reason.holds) { kept.credentials = nil }
@@ -248,7 +255,8 @@ final class AWSState: Sendable {
         return false
     }
 
-    /// The errors that refuse credentials, and not what they may do: `ExpiredTokenException` begins like the first.
+    /// The error codes that refuse the credentials, and not a permission. `ExpiredTokenException` begins like the
+    /// first.
     private static let codes = [
         "ExpiredToken", "InvalidToken", "InvalidAccessKeyId", "InvalidClientTokenId", "UnrecognizedClientException",
         "AuthFailure", "RequestExpired",

@@ -2,7 +2,7 @@
 import Letterhead
 public import LetterheadFoundation
 
-/// A form with which a browser uploads an object to S3, without a key of its own (POST policy).
+/// A form that lets a browser upload an object to S3 without an access key (POST policy).
 ///
 /// ```swift
 /// let form = try await signer.presignedForm(
@@ -10,10 +10,10 @@ public import LetterheadFoundation
 ///     key: "inbox/${filename}", length: 1...1 << 20, expiresIn: .seconds(600))
 /// ```
 ///
-/// Write a form of the type `multipart/form-data` with a hidden input for each field, and an input with the name `file`
-/// as the last one. Anyone with the fields can upload until they expire.
+/// Write a form of the type `multipart/form-data`, with a hidden input for each field and a file input named `file` as
+/// the last one. Anyone who has the fields can upload until they expire.
 public struct AWSPostForm: Sendable {
-    /// Where the form is sent.
+    /// The URL that the form is sent to.
     public let url: URL
     /// The names and values of the fields.
     public let fields: [String: String]
@@ -25,12 +25,12 @@ extension AWSSigner {
     /// - Parameters:
     ///   - url: the URL of the bucket.
     ///   - bucket: the name of the bucket.
-    ///   - key: the key of the object. S3 replaces `${filename}` at its end by the name of the file.
+    ///   - key: the key of the object. If it ends with `${filename}`, S3 replaces this by the name of the file.
     ///   - fields: fields that the form must have with these values, such as `Content-Type`. Default: none.
     ///   - length: how many bytes the file may have.
     ///   - duration: how long the form can be used: a second to seven days. Temporary credentials may end earlier.
-    /// - Throws: `.cannotAuthenticate` with the provider's error, and `.invalidRequest` for a duration out of range, a
-    ///   negative length, and a field that the signature needs.
+    /// - Throws: `.cannotAuthenticate` with the error of the provider. `.invalidRequest` for a duration out of range, a
+    ///   negative length, or a field that the signer writes itself.
     public func presignedForm(
         to url: URL, bucket: String, key: String, fields: [String: String] = [:], length: ClosedRange<Int>,
         expiresIn duration: Duration

@@ -2,26 +2,42 @@
 public import Letterhead
 public import LetterheadFoundation
 
-/// Signs requests with AWS Signature Version 4, for AWS and for stores with S3's protocol.
+/// Signs requests with AWS Signature Version 4, for AWS and for stores with the S3 protocol.
 ///
 /// ```swift
 /// let signer = AWSSigner(service: "s3", region: "eu-central-1", credentials: .environment)
 /// let client = HTTPClient(
 ///     environment: ServerEnvironment("https://letters.s3.eu-central-1.amazonaws.com"),
 ///     authentication: .signing(by: signer))
+/// ```
+///
+/// Create one signer for each service and region, and keep it. Its copies share the credentials, the signing key of the
+/// day and the clock differences of the servers.
+///
+/// ## Presign a URL
+///
+/// A presigned URL lets anyone send one request until the URL expires, without credentials:
+///
+/// ```swift
 /// let link = try await signer.presignedURL(for: HTTPRequest(url: report), expiresIn: .seconds(600))
 /// ```
 ///
-/// The signature covers the method, the URL, the body's digest, and all headers except for those that proxies change.
-/// For S3 over https, a file or a stream isn't read for its digest (`UNSIGNED-PAYLOAD`), unless you choose chunks. For
-/// VPC Lattice (`vpc-lattice-svcs`), no body is, because this service doesn't sign bodies. Elsewhere, a request with a
-/// one-shot body fails with `.cannotAuthenticate` before anything is sent.
+/// For an upload from a browser, create a form with ``presignedForm(to:bucket:key:fields:length:expiresIn:)``.
 ///
-/// The request is sent in the form that is signed: with escapes such as `%2B` for a `+`, and without a default port.
-/// `X-Amz-Content-SHA256` is added for every service. If the request has this header, its value is signed.
+/// ## What is signed
+///
+/// - The method, the URL, the digest of the body, and all headers except for those that proxies change.
+/// - For S3 over https, a file or a stream is sent without a digest (`UNSIGNED-PAYLOAD`), because TLS protects it. To
+///   have the bytes signed or compared with a checksum, choose chunks.
+/// - For VPC Lattice (`vpc-lattice-svcs`), no body has a digest, because this service doesn't sign bodies.
+/// - In all other cases, a request with a one-shot body fails with `.cannotAuthenticate` before anything is sent.
+/// - `X-Amz-Content-SHA256` is added for every service. If the request already has this header, its value is signed.
+/// - The request is sent in the form that is signed: with escapes such as `%2B` for a `+`, and without a default port.
 ///
 /// If a server refuses a signature and its `Date` differs by more than four minutes and at most a day, the request is
-/// signed once more with the time of the server, as are all later requests to this origin.
+/// signed once more with the server time, as are all later requests to this origin.
+///
+/// <doc:SigningForAWS> shows large objects, uploads in parts, and errors.
 public struct AWSSigner: RequestSigner {
     let service: String
     let region: String
@@ -32,11 +48,11 @@ public struct AWSSigner: RequestSigner {
     /// - Parameters:
     ///   - service: the name for the signature, such as `s3`, `execute-api` or `dynamodb`.
     ///   - region: such as `eu-central-1`. Most compatible stores accept `us-east-1`.
-    ///   - credentials: the access key's source.
-    ///   - signsChunks: whether S3 gets a file or a stream in chunks of 64 KiB that are signed one by one, so that it's
-    ///     read once and also protected over http. Its length must be known. Default: false.
-    ///   - checksum: what S3 compares with the bytes of a file or a stream, which is sent in chunks then. They are
-    ///     signed over http, or with `signsChunks`. Default: nil (none).
+    ///   - credentials: the source of the access key.
+    ///   - signsChunks: whether a file or a stream for S3 is sent in chunks of 64 KiB that are signed one by one. It is
+    ///     then read once, and protected over http as well. Its length must be known. Default: false.
+    ///   - checksum: the checksum that S3 compares with the bytes of a file or a stream, which is then sent in chunks.
+    ///     The chunks are signed over http, or with `signsChunks`. Default: nil (none).
     ///   - now: returns the current date.
     public init(
         service: String, region: String, credentials: AWSCredentials.Provider, signsChunks: Bool = false,
@@ -46,14 +62,13 @@ public struct AWSSigner: RequestSigner {
         (self.signsChunks, self.checksum) = (signsChunks, checksum)
     }
 
-    /// S3 doesn't normalize paths. This doesn't apply to other services with
-    /// a similar name, such as `s3tables`.
+    /// Whether the service is S3, which doesn't normalize paths. Services with a similar name, such as `s3tables`, do.
     private var isS3: Bool { ["s3", "s3express", "s3-object-lambda", "s3-outposts"].contains(service) }
 
     private var sendsChunks: Bool { isS3 && (signsChunks || checksum != nil) }
 
     public func bodyNeed(for request: HTTPRequest) -> SignedBody.Need {
-        // VPC Lattice accepts no other hash than `UNSIGNED-PAYLOAD`.
+        // VPC Lattice accepts only `UNSIGNED-PAYLOAD` as the hash.
         let isSet = request.headers.contains(Self.payload) || service.isSame(as: "vpc-lattice-svcs")
         if request.query.contains("X-Amz-Signature") || isSet { return .nothing }
         guard isS3, Self.isSecure(request) || sendsChunks, !request.body.isEmpty else { return .digest }
@@ -62,7 +77,7 @@ public struct AWSSigner: RequestSigner {
     }
 
     public func sign(_ request: inout HTTPRequest, body: SignedBody) async throws {
-        // A presigned link has its signature already, and S3 refuses two.
+        // A presigned URL contains a signature already, and S3 refuses a request with two.
         if request.query.contains("X-Amz-Signature") { return }
         try normalize(&request)
         let credentials = try await state.credentials(for: request)
@@ -111,10 +126,10 @@ public struct AWSSigner: RequestSigner {
     /// Returns a URL that anyone can use until it expires.
     ///
     /// - Parameters:
-    ///   - request: the request to sign, with its host. A caller must send its headers, too.
+    ///   - request: the request to sign, with its host. A program that uses the URL must send the same headers.
     ///   - duration: how long the URL can be used: a second to seven days. Temporary credentials may end earlier.
-    /// - Throws: `.cannotAuthenticate` with the provider's error, and `.invalidRequest` for a duration out of range,
-    ///   for a request without a host, and for a URL that is signed already.
+    /// - Throws: `.cannotAuthenticate` with the error of the provider. `.invalidRequest` for a duration out of range,
+    ///   for a request without a host, or for a URL that is already signed.
     public func presignedURL(for request: HTTPRequest, expiresIn duration: Duration) async throws -> URL {
         try Self.check(duration, for: request)
         guard !request.query.contains("X-Amz-Signature") else {
@@ -146,8 +161,9 @@ public struct AWSSigner: RequestSigner {
 
     public func signsAgain(after response: HTTPResponse) async -> Bool { state.learn(from: response) }
 
-    /// S3 may begin its response to a copy or to the end of an upload in parts before it knows the result. The status
-    /// is 200 then, and the body tells of a failure.
+    /// Throws if the body of a successful S3 response reports a failure. S3 may begin its response to a copy or to the
+    /// end of a multipart upload before it knows the result. The status is then 200, and only the body reports the
+    /// failure.
     public func check(_ response: HTTPResponse) throws(HTTPError) {
         let request = response.request
         guard isS3, response.status == .ok, request.method == .put || request.method == .post,
@@ -167,10 +183,10 @@ public struct AWSSigner: RequestSigner {
 
     private static let unsigned = "UNSIGNED-PAYLOAD"
 
-    /// The header with the hash of the body. A request may have a value of its own.
+    /// The header with the hash of the body. A request may set it itself.
     private static let payload: HTTPHeaders.Name = "X-Amz-Content-SHA256"
 
-    /// Changes a request to the form that is signed, before both the signature and the link.
+    /// Changes a request to the form that is signed. Both signatures and presigned URLs begin with it.
     private func normalize(_ request: inout HTTPRequest) throws(HTTPError) {
         request.normalizeForAWS(isS3: isS3)
         let foreign = request.headers.first { field in
@@ -199,7 +215,7 @@ public struct AWSSigner: RequestSigner {
     }
 }
 
-/// What all signatures of a request share. A closure has the key, so that no description contains it.
+/// What all signatures of a request share. The key is hidden in a closure, so that no description contains it.
 struct AWSSeal: Sendable {
     static let algorithm = "AWS4-HMAC-SHA256"
 

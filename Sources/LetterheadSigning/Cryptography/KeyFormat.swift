@@ -2,16 +2,16 @@
 import Letterhead
 import LetterheadFoundation
 
-/// A key's bytes: the seed or the scalar of a private key, the point of a public key, or a secret.
+/// The bytes of a key: the seed or the scalar of a private key, the point of a public key, or a secret.
 struct KeyFormat {
     let algorithm: SignatureKey.Algorithm
     let isPrivate: Bool
     let bytes: [UInt8]
 
-    /// PKCS #8 or a SubjectPublicKeyInfo, which every library reads.
+    /// The key as PKCS #8 or SubjectPublicKeyInfo, which every library reads.
     var der: [UInt8] { Self.layout(algorithm, isPrivate).header + bytes }
 
-    /// - Throws: a failure for a wrong number of bytes.
+    /// - Throws: a failure if the number of bytes is wrong, or if the key can't be used safely.
     init(_ algorithm: SignatureKey.Algorithm, isPrivate: Bool, _ bytes: [UInt8]) throws {
         guard algorithm == .hmacSHA256 ? !bytes.isEmpty : bytes.count == Self.layout(algorithm, isPrivate).count else {
             throw Failure(.misconfigured, "the key has a wrong length (compressed points aren't supported)")
@@ -23,7 +23,8 @@ struct KeyFormat {
                 throw Failure(.misconfigured, "the private key is not between 1 and the order of P-256")
             }
         case (.ed25519, false):
-            // With such a key, one signature fits many messages. The highest bit is the sign of the other coordinate.
+            // With a key of a small order, one signature fits many messages. The highest bit is the sign of the other
+            // coordinate.
             guard !Self.smallOrders.contains(Hexadecimal.text(bytes.dropLast() + [bytes[31] & 0x7F])) else {
                 throw Failure(.misconfigured, "the public key has a small order")
             }
@@ -67,8 +68,8 @@ struct KeyFormat {
     /// The order of P-256 (SEC 2, 2.4.2).
     private static let order = "ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551"
 
-    /// The points of Ed25519 with an order of at most 8, without their signs: 0, 1 and -1, also as numbers that aren't
-    /// reduced, and two others.
+    /// The points of Ed25519 with an order of at most 8, without their signs: 0, 1 and -1, the first two also as
+    /// numbers that aren't reduced, and two more.
     private static let smallOrders = [
         "00" + String(repeating: "00", count: 31), "01" + String(repeating: "00", count: 31),
         "ec" + String(repeating: "ff", count: 30) + "7f", "ed" + String(repeating: "ff", count: 30) + "7f",
@@ -81,7 +82,7 @@ struct KeyFormat {
     private static let ed25519: [UInt8] = [6, 3, 0x2B, 0x65, 0x70]
     private static let curve: [UInt8] = [6, 8, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 3, 1, 7]
 
-    /// What precedes the bytes in DER (X.690), and their number.
+    /// Returns the bytes that precede the key in DER (X.690), and the number of key bytes.
     private static func layout(_ algorithm: SignatureKey.Algorithm, _ isPrivate: Bool) -> (header: [UInt8], count: Int)
     {
         let p256 = [0x30, 0x13, 6, 7, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 2, 1] + curve

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 
-/// MD5 (RFC 1321), for servers that require it in digest authentication. It doesn't protect against an attacker, so
-/// nothing else may use it.
+/// MD5 (RFC 1321), for servers that require it in digest authentication. It doesn't protect against an attacker, so no
+/// other code may use it.
 enum MD5Hash {
     static func hash(_ message: [UInt8]) -> [UInt8] {
         var state: [UInt32] = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476]
@@ -13,7 +13,7 @@ enum MD5Hash {
         return state.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> (8 * UInt32($0))) } }
     }
 
-    /// A block's four rounds (3.4).
+    /// Adds one block to the state, in four rounds (3.4).
     private static func absorb(_ block: ArraySlice<UInt8>, into state: inout [UInt32]) {
         let words = stride(from: block.startIndex, to: block.endIndex, by: 4).map { start in
             block[start..<start + 4].reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
@@ -36,6 +36,6 @@ enum MD5Hash {
 
     private static let turns: [UInt32] = [7, 12, 17, 22, 5, 9, 14, 20, 4, 11, 16, 23, 6, 10, 15, 21]
 
-    /// Each step's absolute sine, times 4294967296, as an integer.
+    /// The absolute sine of each step number, times 4294967296, as an integer.
     private static let constants = (1...64).map { UInt32(abs(sin(Double($0))) * 4_294_967_296) }
 }

@@ -44,10 +44,10 @@ import LetterheadFoundation
         }
     }
 #else
-    /// A key of libcrypto. Unchecked, because libcrypto's keys don't change once they are read, and several threads may
-    /// use one at a time.
+    /// A key of libcrypto. `Sendable` is unchecked: a libcrypto key doesn't change after it is read, and several
+    /// threads may use it at the same time.
     ///
-    /// It owns the key. Arrays are passed with their counts, and libcrypto copies what it keeps.
+    /// This object owns the key. Arrays are passed with their counts, and libcrypto copies what it keeps.
     @safe final class PlatformKey: @unchecked Sendable {
         private let key: LibCrypto.Object
         private let library: LibCrypto
@@ -103,7 +103,7 @@ import LetterheadFoundation
             return true
         }
 
-        /// Converts libcrypto's DER sequence of two numbers to 32 bytes for each.
+        /// Converts a DER sequence of two numbers, the form of libcrypto, to 32 bytes for each number.
         private static func numbers(of der: [UInt8]) -> [UInt8] {
             let middle = 4 + Int(der[3])
             return [der[4..<middle], der[(middle + 2)...]].flatMap {
@@ -121,10 +121,10 @@ import LetterheadFoundation
         }
     }
 
-    /// The functions of the system's libcrypto, which libcurl usually loads anyway. It is loaded at run time, so
-    /// programs without such keys don't require it, and it's never unloaded.
+    /// The functions of the libcrypto on this system, which libcurl usually loads anyway. The library is loaded at run
+    /// time, so programs without such keys don't require it. It is never unloaded.
     ///
-    /// Creating one and storing it is safe. Each use of a function is marked.
+    /// Creating and storing this struct is safe. Each use of a function is marked as unsafe.
     @safe struct LibCrypto: Sendable {
         typealias Object = OpaquePointer
         typealias Bytes = UnsafePointer<UInt8>

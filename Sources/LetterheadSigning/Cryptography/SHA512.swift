@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-/// SHA-512 and SHA-512/256 (FIPS 180-4, 6.4 and 6.7), for digests over short texts.
+/// SHA-512 and SHA-512/256 (FIPS 180-4, 6.4 and 6.7), for digests of short texts.
 enum SHA512Hash {
     static func hash(_ message: [UInt8]) -> [UInt8] { bytes(of: hash(message, from: initial)) }
 
-    /// The hash with 256 bits, which begins with another hash (5.3.6).
+    /// Returns the SHA-512/256 hash, which has 256 bits and starts from a different state (5.3.6).
     static func shortHash(_ message: [UInt8]) -> [UInt8] {
         Array(bytes(of: hash(message, from: shortInitial)).prefix(32))
     }
@@ -43,7 +43,7 @@ enum SHA512Hash {
 
     private static func rotated(_ word: UInt64, _ count: UInt64) -> UInt64 { word >> count | word << (64 - count) }
 
-    /// The square roots of the first 8 primes and the cube roots of the first 80 (5.3.5 and 4.2.3).
+    /// The square roots of the first 8 primes and the cube roots of the first 80 primes (5.3.5 and 4.2.3).
     private static let initial = primes.prefix(8).map { root(of: $0, 2) }
     private static let constants = primes.map { root(of: $0, 3) }
     private static let shortInitial = hash(Array("SHA-512/256".utf8), from: initial.map { $0 ^ 0xA5A5_A5A5_A5A5_A5A5 })

@@ -8,10 +8,10 @@ import LetterheadFoundation
 /// let key = try SignatureKey(pem: Secret(String(contentsOf: file, encoding: .utf8)))
 /// ```
 ///
-/// CryptoKit on Apple platforms and the system's libcrypto (OpenSSL 1.1.1 or later) elsewhere compute the signatures of
-/// private and public keys. Descriptions contain no key.
+/// Private and public keys use CryptoKit on Apple platforms, and the libcrypto of the system (OpenSSL 1.1.1 or later)
+/// elsewhere. Descriptions contain no key.
 public struct SignatureKey: Sendable {
-    /// What a key is for. Later versions may add algorithms.
+    /// A signature algorithm. Later versions may add algorithms.
     public struct Algorithm: Sendable, Hashable {
         /// The name that RFC 9421, 6.2.2 registers.
         public let name: String
@@ -22,14 +22,14 @@ public struct SignatureKey: Sendable {
     }
 
     public let algorithm: Algorithm
-    /// A public key's bytes, or nil for a shared secret.
+    /// The bytes of the public key, or nil for a shared secret.
     let publicBytes: [UInt8]?
     private let signing: (@Sendable ([UInt8]) async throws -> [UInt8])?
     private let verifying: @Sendable (_ signature: [UInt8], _ message: [UInt8]) throws -> Bool
 }
 
 extension SignatureKey {
-    /// A shared secret for `hmac-sha256`.
+    /// Creates a key for `hmac-sha256` from a shared secret.
     ///
     /// - Throws: `HTTPAuthentication.Failure` if the secret is empty.
     public static func hmac(_ secret: some Sequence<UInt8>) throws -> SignatureKey {
@@ -42,23 +42,25 @@ extension SignatureKey {
 
     /// Reads a key for Ed25519 or P-256 from PEM text: `PRIVATE KEY`, `EC PRIVATE KEY` or `PUBLIC KEY`.
     ///
-    /// - Throws: `HTTPAuthentication.Failure` if the text is malformed or encrypted, or the library is missing.
+    /// - Throws: `HTTPAuthentication.Failure` if the text is malformed or encrypted, or if the cryptography library is
+    ///   missing.
     public init(pem: Secret) throws { try self.init(KeyFormat(pem: pem.reveal())) }
 
     /// Reads a key for Ed25519, P-256 or HMAC from a JSON Web Key (RFC 7517).
     ///
-    /// - Throws: `HTTPAuthentication.Failure` if the text is malformed, or the library is missing.
+    /// - Throws: `HTTPAuthentication.Failure` if the text is malformed, or if the cryptography library is missing.
     public init(jwk: Secret) throws { try self.init(KeyFormat(jwk: jwk.reveal())) }
 
-    /// Creates a new private key. HMAC's has 32 bytes.
+    /// Creates a new private key, or a new shared secret of 32 bytes for HMAC.
     ///
-    /// - Throws: `HTTPAuthentication.Failure` if the library is missing.
+    /// - Throws: `HTTPAuthentication.Failure` if the cryptography library is missing.
     public static func generated(_ algorithm: Algorithm) throws -> SignatureKey {
         try SignatureKey(KeyFormat(algorithm, isPrivate: true, RandomBytes.system(32)))
     }
 
-    /// Returns this public key with a closure that signs, for a private key in hardware or in a service. A signature
-    /// of P-256 consists of two numbers with 32 bytes each.
+    /// Returns this public key with a closure that signs. Use it if the private key is in hardware or in a service.
+    ///
+    /// For P-256, the closure returns two numbers with 32 bytes each.
     public func signing(with sign: @escaping @Sendable ([UInt8]) async throws -> [UInt8]) -> SignatureKey {
         SignatureKey(algorithm: algorithm, publicBytes: publicBytes, signing: sign, verifying: verifying)
     }
@@ -75,7 +77,7 @@ extension SignatureKey {
             signing: format.isPrivate ? sign : nil, verifying: { try key.verifies($0, of: $1) })
     }
 
-    /// The public JSON Web Key, or nil for a shared secret. The members have the order for the thumbprint.
+    /// The public JSON Web Key, or nil for a shared secret. Its members are in the order that the thumbprint requires.
     public var publicJWK: String? {
         guard let publicBytes else { return nil }
         func text(_ bytes: some Sequence<UInt8>) -> String { RandomBytes.base64URL(Array(bytes)) }
@@ -84,7 +86,7 @@ extension SignatureKey {
             : #"{"crv":"P-256","kty":"EC","x":"\#(text(publicBytes[1..<33]))","y":"\#(text(publicBytes[33...]))"}"#
     }
 
-    /// The public key's thumbprint (RFC 7638) with SHA-256, such as for `dpop_jkt`. Nil for a shared secret.
+    /// The SHA-256 thumbprint of the public key (RFC 7638), for example for `dpop_jkt`. Nil for a shared secret.
     public var thumbprint: String? { publicJWK.map { RandomBytes.base64URL(SHA256Hash.hash(Array($0.utf8))) } }
 
     func sign(_ message: [UInt8]) async throws -> [UInt8] {

@@ -3,7 +3,7 @@ import Letterhead
 import LetterheadFoundation
 
 /// A part of a message that a signature covers (RFC 9421, 2): a field, or a part of the request or the response. Write
-/// the name as a literal.
+/// its name as a literal.
 ///
 /// ```swift
 /// ["@method", "@target-uri", "content-digest", .queryParameter("page"), "@status", .ofRequest("@path")]
@@ -13,9 +13,9 @@ import LetterheadFoundation
 /// `@status`.
 public struct MessageComponent: Sendable, Hashable, ExpressibleByStringLiteral {
     let name: String
-    /// The query parameter's name or the dictionary's key.
+    /// The name of the query parameter, or the key of the dictionary member.
     private var part: String?
-    /// The parameters without a value.
+    /// The component parameters without a value, such as `sf`.
     private var flags: Set<String> = []
 
     public init(stringLiteral value: String) { name = ASCII.lowercased(value) }
@@ -24,33 +24,33 @@ public struct MessageComponent: Sendable, Hashable, ExpressibleByStringLiteral {
         (self.name, self.part, self.flags) = (ASCII.lowercased(name), part, flags)
     }
 
-    /// A query parameter that occurs once, by its name without escapes.
+    /// A query parameter that occurs once. Pass its name without escapes.
     public static func queryParameter(_ name: String) -> MessageComponent {
         MessageComponent("@query-param", part: PercentEncoding.escape(name, .form))
     }
 
-    /// A member of a field that is a dictionary, such as another signature in `Signature`.
+    /// A member of a dictionary field, such as an earlier signature in `Signature`.
     public static func member(_ key: String, of name: String) -> MessageComponent { MessageComponent(name, part: key) }
 
-    /// A structured field (RFC 9651) in its strict form, so that proxies may change spaces between its parts. Display
-    /// strings aren't supported.
+    /// A structured field (RFC 9651) in its strict serialization, so that proxies may change spaces between its parts.
+    /// Display strings aren't supported.
     public static func structured(_ name: String) -> MessageComponent { MessageComponent(name, flags: ["sf"]) }
 
-    /// The bytes of each of a field's lines, for a field that has several and isn't a list, such as `Set-Cookie`.
-    /// The lines must be UTF-8.
+    /// The bytes of each field line, for a field that has several lines and isn't a list, such as `Set-Cookie`. The
+    /// lines must be UTF-8.
     public static func binaryWrapped(_ name: String) -> MessageComponent { MessageComponent(name, flags: ["bs"]) }
 
-    /// A field in a response's trailers. Requests have none.
+    /// A trailer field of a response. Requests have no trailers.
     public static func trailer(_ field: MessageComponent) -> MessageComponent { field.with("tr") }
 
-    /// A component of the request, in a response's signature.
+    /// A component of the request, for the signature of its response.
     public static func ofRequest(_ component: MessageComponent) -> MessageComponent { component.with("req") }
 
     private func with(_ flag: String) -> MessageComponent {
         MessageComponent(name, part: part, flags: flags.union([flag]))
     }
 
-    /// Reads an identifier. Returns nil for a name that isn't in lower case, and for an unknown parameter.
+    /// Reads a component identifier. Returns nil for a name that isn't in lower case, and for an unknown parameter.
     init?(_ item: StructuredValue) {
         guard item.isString, item.value.isSame(as: ASCII.lowercased(item.value)) else { return nil }
         name = item.value
@@ -72,12 +72,13 @@ public struct MessageComponent: Sendable, Hashable, ExpressibleByStringLiteral {
     private var isDerived: Bool { name.begins(with: "@") }
     var isOfRequest: Bool { flags.contains("req") }
 
-    /// Only fields have forms, and a field's bytes have no parts (RFC 9421, 2.1).
+    /// Whether the parameters fit together: `sf`, `bs` and `tr` apply to header fields only, and `bs` can't be combined
+    /// with `sf` or a member key (RFC 9421, 2.1).
     private var isValid: Bool {
         isDerived ? flags.isSubset(of: ["req"]) : !flags.contains("bs") || part == nil && !flags.contains("sf")
     }
 
-    /// The identifier in the signature's parameters.
+    /// The component identifier as it is written into the signature parameters.
     var text: String {
         let parameter = part.map { (isDerived ? ";name=" : ";key=") + ASCII.quoted($0) } ?? ""
         return ASCII.quoted(name) + parameter + Self.flags.filter(flags.contains).map { ";" + $0 }.joined()
@@ -85,7 +86,7 @@ public struct MessageComponent: Sendable, Hashable, ExpressibleByStringLiteral {
 
     /// Returns the value in a message, or nil if the message doesn't have it.
     func value(in parts: inout MessageParts) -> String? {
-        // A request's signature can't refer to a different request.
+        // The signature of a request can't refer to a different request.
         guard isValid, parts.response != nil || !isOfRequest else { return nil }
         guard isDerived else { return parts.value(of: self) }
         if let response = parts.response, !isOfRequest {
@@ -105,7 +106,7 @@ public struct MessageComponent: Sendable, Hashable, ExpressibleByStringLiteral {
         }
     }
 
-    /// The field without its forms, which all components of this field share.
+    /// The field without `sf`, `bs` and a key. All components that read this field share it.
     fileprivate var field: MessageComponent { MessageComponent(name, flags: flags.intersection(["tr", "req"])) }
     fileprivate var isTrailer: Bool { flags.contains("tr") }
 
@@ -117,9 +118,10 @@ public struct MessageComponent: Sendable, Hashable, ExpressibleByStringLiteral {
         return field.lines.map { isBinary ? ":\(Data($0.utf8).base64EncodedString()):" : $0 }.joined(separator: ", ")
     }
 
-    /// Returns the text that is signed (RFC 9421, 2.5).
+    /// Returns the signature base, the text that is signed (RFC 9421, 2.5).
     ///
-    /// - Parameter identifiers: the components' texts as received, because their parameters have no fixed order.
+    /// - Parameter identifiers: the component identifiers as received, because their parameters have no fixed order.
+    ///   Default: nil (as this library writes them).
     static func base(
         _ components: [MessageComponent], as identifiers: [String]? = nil, parameters: String,
         in parts: inout MessageParts
@@ -139,9 +141,9 @@ public struct MessageComponent: Sendable, Hashable, ExpressibleByStringLiteral {
     }
 }
 
-/// What components read of a message. Each field and the query are parsed once, however many components name them.
+/// What components read from a message. Each field and the query are parsed once, even if many components name them.
 struct MessageParts {
-    /// The lines of a field, and what has been parsed of them for a component.
+    /// The lines of a field, and the values that were parsed from them.
     struct Field {
         let lines: [String]
         lazy var dictionary = StructuredValue.dictionary(lines)
@@ -153,7 +155,7 @@ struct MessageParts {
     private var fields: [MessageComponent: Field] = [:]
     private lazy var framed = request.framedHeaders()
     lazy var target = request.target
-    /// The values of the query by name, in their normal form.
+    /// The query values by name. Both are in their normalized form.
     private lazy var query = PercentEncoding.formItems(of: request.query.escaped).reduce(
         into: [String: [String]]()
     ) { items, item in
@@ -178,7 +180,7 @@ struct MessageParts {
 
     mutating func lines(of component: MessageComponent) -> [String] { read(component.field) }
 
-    /// Returns the lines of a field in the message that it belongs to.
+    /// Returns the lines of a field in the request or the response, as the component requires.
     private mutating func read(_ component: MessageComponent) -> [String] {
         let (field, received) = (HTTPHeaders.Name(component.name), component.isOfRequest ? nil : response)
         if component.isTrailer { return received?.trailers.values(for: field) ?? [] }

@@ -2,7 +2,7 @@
 public import Letterhead
 public import LetterheadFoundation
 
-/// What one signature of a message covers, and its key (RFC 9421, 3.1).
+/// One signature of a message: its key, and the parts that it covers (RFC 9421, 3.1).
 public struct MessageSignature: Sendable {
     let key: SignatureKey
     let keyID: String?
@@ -15,14 +15,14 @@ public struct MessageSignature: Sendable {
 
     /// - Parameters:
     ///   - key: a private key or a shared secret.
-    ///   - keyID: names the key for the receiver. Default: nil.
+    ///   - keyID: tells the receiver which key to use. Default: nil.
     ///   - label: distinguishes several signatures of one message.
-    ///   - components: what is covered. The signer adds the fields `Content-Digest` and `Repr-Digest` (RFC 9530) if
-    ///     they are covered and missing, and doesn't cover them without a body.
+    ///   - components: the parts that the signature covers. If `Content-Digest` or `Repr-Digest` (RFC 9530) is listed
+    ///     and the request doesn't have it, the signer adds it. Without a body, neither is covered.
     ///   - lifetime: how long the signature is valid. Default: nil (the receiver decides).
-    ///   - tag: names the protocol that uses the signature. Default: nil.
+    ///   - tag: the protocol that uses the signature. Default: nil.
     ///   - nonce: returns a new value for each signature. Default: nil.
-    ///   - namesAlgorithm: whether the signature names the algorithm. Default: false, because the key determines it.
+    ///   - namesAlgorithm: whether the signature contains the algorithm. Default: false, because the key determines it.
     public init(
         key: SignatureKey, keyID: String? = nil, label: String = "sig1",
         components: [MessageComponent] = ["@method", "@target-uri", "content-digest"], lifetime: Duration? = nil,
@@ -53,7 +53,7 @@ public struct MessageSigner: RequestSigner {
     private let signatures: [MessageSignature]
     private let now: @Sendable () -> Date
 
-    /// Creates a signer. A later signature can cover an earlier one with ``MessageComponent/member(_:of:)``.
+    /// Creates a signer. To cover an earlier signature with a later one, use ``MessageComponent/member(_:of:)``.
     public init(_ signatures: MessageSignature..., now: @escaping @Sendable () -> Date = { Date() }) {
         (self.signatures, self.now) = (signatures, now)
     }
@@ -62,8 +62,8 @@ public struct MessageSigner: RequestSigner {
         !request.body.isEmpty && digests.contains { !request.headers.contains($0) } ? .digest : .nothing
     }
 
-    /// - Throws: `HTTPAuthentication.Failure` if the message lacks a component or has a signature with the label
-    ///   already, or the key can't sign.
+    /// - Throws: `HTTPAuthentication.Failure` if the message lacks a covered component, if it already has a signature
+    ///   with the same label, or if the key can't sign.
     public func sign(_ request: inout HTTPRequest, body: SignedBody) async throws {
         if let digest = body.digest, !request.body.isEmpty {
             let value = "sha-256=:\(Data(digest).base64EncodedString()):"

@@ -2,18 +2,21 @@
 public import Letterhead
 public import LetterheadFoundation
 
-/// Verifies HTTP message signatures (RFC 9421) and the digests that they cover (RFC 9530), for responses, and for
-/// requests that a program receives. Pass it to a client's `validators` to accept only signed responses.
+/// Verifies HTTP message signatures (RFC 9421) and the digests that they cover (RFC 9530).
 ///
 /// ```swift
 /// let verifier = MessageVerifier(requiring: ["@status", "content-digest"]) { claims in keys[claims.keyID ?? ""] }
 /// try await verifier.verify(response)
 /// ```
 ///
-/// For a digest, the body must be in memory or in the file of a download, and without a content coding. A download
-/// that resumes can't be compared, because validators run before its file is complete: it fails. The signatures of a
-/// message may cover 100 components together. The others aren't read once one is valid. The signature of a response
-/// from a cache is judged by the time at which the response was received.
+/// To accept only signed responses, pass it to the `validators` of a client. It also verifies requests that your
+/// program receives.
+///
+/// - To compare a digest, the body must be in memory or in the file of a download, and without a content coding.
+/// - A download that resumes can't be compared and fails, because validators run before its file is complete.
+/// - The signatures of a message may cover at most 100 components in total. Once one signature is valid, the others
+///   aren't read.
+/// - For a response from a cache, the age of the signature is measured at the time at which the response was received.
 public struct MessageVerifier: HTTPValidator {
     /// What a signature states about itself.
     public struct Claims: Sendable {
@@ -28,10 +31,10 @@ public struct MessageVerifier: HTTPValidator {
     private let key: @Sendable (Claims) async throws -> SignatureKey?
 
     /// - Parameters:
-    ///   - required: what the signature must cover. It may cover more.
-    ///   - maximumAge: the age at which a signature is refused. A minute is added for different clocks.
+    ///   - required: the components that the signature must cover. It may cover more.
+    ///   - maximumAge: the age at which a signature is refused. A minute is added, because clocks differ.
     ///   - now: returns the current date.
-    ///   - key: returns the key for a signature, or nil to ignore it. Check its nonce and its tag here.
+    ///   - key: returns the key for a signature, or nil to ignore the signature. Check its nonce and its tag here.
     public init(
         requiring required: [MessageComponent], maximumAge: Duration = .seconds(300),
         now: @escaping @Sendable () -> Date = { Date() },
@@ -72,7 +75,7 @@ public struct MessageVerifier: HTTPValidator {
         guard let inputs = StructuredValue.dictionary(headers.values(for: "Signature-Input")), inputs.count <= 16,
             let signatures = StructuredValue.dictionary(headers.values(for: "Signature"))
         else { throw Failure(.malformed, "the field Signature or Signature-Input is malformed") }
-        // Each component costs a pass over its value, and strangers can add signatures.
+        // Each component costs a pass over its value, and an attacker can add signatures.
         guard inputs.values.reduce(0, { $0 + $1.items.count }) <= 100 else {
             throw Failure(.malformed, "the signatures cover more than 100 components")
         }
@@ -145,7 +148,7 @@ public struct MessageVerifier: HTTPValidator {
 }
 
 extension MessageVerifier.Claims {
-    /// Returns nil if a parameter hasn't the type of RFC 9421, 2.3.
+    /// Returns nil if a parameter doesn't have the type that RFC 9421, 2.3 requires.
     init?(_ label: String, _ input: StructuredValue) {
         let texts = ["keyid", "alg", "nonce", "tag"].map { input.parameters[$0] }
         let times = ["created", "expires"].map { input.parameters[$0] }
@@ -162,6 +165,6 @@ extension MessageVerifier.Claims {
 extension HTTPAuthentication.Failure.Reason {
     /// A received message has no signature with a known key.
     public static let missingSignature = Self(rawValue: "missingSignature")
-    /// A received message's signature is wrong, too old, or doesn't cover what it must.
+    /// The signature of a received message is wrong or too old, or it doesn't cover a required component.
     public static let invalidSignature = Self(rawValue: "invalidSignature")
 }

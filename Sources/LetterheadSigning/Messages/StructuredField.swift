@@ -2,12 +2,12 @@
 import Letterhead
 import LetterheadFoundation
 
-/// The value of a dictionary's member (RFC 9651, 3.2), as signature and digest fields use them: an inner list or an
-/// item, with its parameters.
+/// The value of a dictionary member (RFC 9651, 3.2), as signature and digest fields use them: an inner list or an item,
+/// with its parameters.
 struct StructuredValue: Sendable {
     /// The decoded string, or the text of any other item. Empty for a list.
     var value = ""
-    /// A list's items.
+    /// The items of a list.
     var items: [StructuredValue] = []
     var parameters: [String: StructuredValue] = [:]
     /// The serialization (RFC 9651, 4.1), which signatures cover.
@@ -17,13 +17,13 @@ struct StructuredValue: Sendable {
 
     var isString: Bool { text.begins(with: "\"") }
 
-    /// The bytes of a byte sequence, or nil for another value.
+    /// The decoded byte sequence, or nil if the value is of a different type.
     var bytes: [UInt8]? {
         guard text.begins(with: ":"), value.utf8.count > 1 else { return nil }
         return Data(base64Encoded: String(value.dropFirst().dropLast())).map { Array($0) }
     }
 
-    /// Returns a dictionary's members, or nil if it is malformed.
+    /// Returns the members of a dictionary, or nil if it is malformed.
     static func dictionary(_ fields: [String]) -> [String: StructuredValue]? {
         guard !fields.isEmpty else { return [:] }
         return members(fields).flatMap(entries).map { Dictionary(uniqueKeysWithValues: $0.map { ($0.key, $0.value) }) }
@@ -39,8 +39,8 @@ struct StructuredValue: Sendable {
         }.joined(separator: ", ")
     }
 
-    /// Returns a dictionary's members in their order, or nil if one has no key. The last value of a key counts, in the
-    /// place of the first (RFC 9651, 4.2.2).
+    /// Returns the members of a dictionary in order, or nil if one has no key. If a key occurs twice, its last value
+    /// counts, at the first position (RFC 9651, 4.2.2).
     private static func entries(
         _ members: [(key: String?, value: StructuredValue)]
     ) -> [(key: String, value: StructuredValue)]? {
@@ -62,8 +62,8 @@ struct StructuredValue: Sendable {
         return entries
     }
 
-    /// Returns the members with their keys, or nil if there is none, one is malformed, or all are longer than 16 KiB.
-    /// They may span several fields.
+    /// Returns the members with their keys. They may span several field lines. Returns nil if there are no members, if
+    /// one is malformed, or if all lines together are longer than 16 KiB.
     private static func members(_ fields: [String]) -> [(key: String?, value: StructuredValue)]? {
         let text = fields.joined(separator: ", ")
         var reader = StructuredReader(bytes: Array(text.utf8))
@@ -154,7 +154,8 @@ private struct StructuredReader {
         }
     }
 
-    /// An integer has at most 15 digits, and a decimal at most 12 before the point and 3 after it.
+    /// Returns the serialization of a number. An integer has at most 15 digits, and a decimal at most 12 before the
+    /// point and 3 after it.
     private static func number(_ text: String) -> String? {
         let parts = text.utf8.drop { $0 == UInt8(ascii: "-") }.split(
             separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
