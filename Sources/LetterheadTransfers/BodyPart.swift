@@ -2,23 +2,25 @@
 import Letterhead
 import LetterheadFoundation
 
-/// What a request for the rest of a body needs: the representation, and the part of it that the body has.
+/// Describes a body so that its rest can be requested: the representation, and the part of it that the body contains.
 struct BodyPart: Sendable, Hashable {
-    /// The value of `If-Range`: a strong entity tag, or a date that is as good as one.
+    /// The value of `If-Range`: a strong entity tag, or a date that is as reliable as one.
     let validator: String
-    /// The whole body's position in the representation, in bytes.
+    /// The range of the whole body in the representation, in bytes.
     let range: Range<Int>
-    /// The representation's length, if the server knows it.
+    /// The length of the representation, if the server knows it.
     let completeLength: Int?
-    /// The URL that the body comes from, without its query. Validators differ only within one resource (RFC 9110,
-    /// 8.8.3), and a redirect's query may be signed for each request.
+    /// The URL that the body comes from, without its query. A validator identifies a version of one resource only (RFC
+    /// 9110, 8.8.3). The query is left out because a redirect may sign it for each request.
     let place: String
 }
 
 extension BodyPart {
-    /// Returns nil if the body's rest can't be requested: without a strong validator or a length, or because the server
-    /// offers no ranges. Positions count the encoded representation's bytes (RFC 9110, 14.1.2), so a body with a
-    /// content coding is not continued. A body that the transport has decompressed has no length.
+    /// Returns nil if the rest of the body can't be requested: there is no strong validator or no length, or the server
+    /// offers no ranges.
+    ///
+    /// Positions count the bytes of the encoded representation (RFC 9110, 14.1.2), so a body with a content coding is
+    /// not continued. A body that the transport has decompressed has no length.
     init?(_ response: HTTPResponse) {
         let headers = response.headers
         guard response.request.method == .get, !headers.contains(.contentEncoding),
@@ -38,13 +40,12 @@ extension BodyPart {
         "\(response.request.origin?.description ?? "")\(response.request.path.string)"
     }
 
-    /// The value of `Range` from a position on.
+    /// Returns the value of `Range` for the rest of the body, from a position on.
     func rest(from position: Int) -> String {
         range.upperBound == completeLength ? "bytes=\(position)-" : "bytes=\(position)-\(range.upperBound - 1)"
     }
 
-    /// Returns what is wrong with the response to a request for the rest, or nil if it continues the body at the
-    /// position.
+    /// Returns why a response doesn't continue the body at the position, or nil if it does.
     func fault(of response: HTTPResponse, from position: Int) -> String? {
         let headers = response.headers
         guard response.status == .partialContent else {
@@ -69,15 +70,16 @@ extension BodyPart {
         return nil
     }
 
-    /// Whether the headers in a 206 have the validator. They may lack a date (RFC 9110, 15.3.7).
+    /// Whether the headers of a 206 contain the same validator. They may lack the date (RFC 9110, 15.3.7).
     private func isSame(_ headers: HTTPHeaders) -> Bool {
         let isTag = validator.begins(with: "\"")
         let values = headers.values(for: isTag ? .eTag : .lastModified)
         return values.isEmpty ? !isTag : values.allSatisfy { $0.isSame(as: validator) }
     }
 
-    /// A strong entity tag. Without any tag, a `Last-Modified` that is so much earlier than `Date` that the resource
-    /// cannot have changed twice within its second, even if two clocks measured them (RFC 9110, 8.8.2.2).
+    /// Returns the strong entity tag, if there is one. If there is no tag at all, returns a `Last-Modified` that is a
+    /// minute or more before `Date`. The resource then can't have changed twice within its second, even if two clocks
+    /// measured the times (RFC 9110, 8.8.2.2).
     static func strongValidator(_ headers: HTTPHeaders) -> String? {
         let tags = headers.values(for: .eTag)
         guard tags.isEmpty else { return tags.count == 1 && isStrongTag(tags[0]) ? tags[0] : nil }
@@ -95,7 +97,7 @@ extension BodyPart {
     }
 }
 
-/// The value of a `Content-Range` with bytes (RFC 9110, 14.4): `bytes 0-9/100`, `bytes 0-9/*` or `bytes */100`.
+/// The value of a `Content-Range` in bytes (RFC 9110, 14.4): `bytes 0-9/100`, `bytes 0-9/*` or `bytes */100`.
 struct ContentRange: Hashable {
     /// nil in a 416.
     let range: Range<Int>?
@@ -120,7 +122,7 @@ struct ContentRange: Hashable {
         range = first..<last + 1
     }
 
-    /// Only digits: `Int` would also read a sign.
+    /// Reads digits only, because `Int` would also accept a sign.
     static func number(_ text: Substring) -> Int? {
         text.utf8.allSatisfy { (48...57).contains($0) } ? Int(text) : nil
     }

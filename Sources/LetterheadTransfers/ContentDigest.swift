@@ -2,14 +2,14 @@
 import Letterhead
 import LetterheadFoundation
 
-/// The digest that a downloaded file must have. Pass it if you know the file's SHA-256 in advance, as from a release
-/// page.
+/// The digest that a downloaded file must have. Pass it if you know the SHA-256 digest in advance, for example from a
+/// release page.
 ///
 /// ```swift
 /// try await client.download(GetVideo(id: 3), to: url, resuming: .fromPart, digest: .sha256("9f86d081…"))
 /// ```
 public struct ContentDigest: Sendable, Hashable {
-    /// In hexadecimal digits in lower case, or in Base64.
+    /// The digest in hexadecimal digits in lower case, or in Base64.
     private let text: String
 
     /// The SHA-256 digest in hexadecimal digits or in Base64. If it is malformed, the download fails with
@@ -30,8 +30,8 @@ public struct ContentDigest: Sendable, Hashable {
         text.isSame(as: hexadecimal(hash)) || Data(base64Encoded: text)?.elementsEqual(hash) == true
     }
 
-    /// Returns the whole representation's digest in `Repr-Digest` (RFC 9530, 2): `sha-256=:…:`. It ignores other
-    /// algorithms, and a digest that includes a content coding.
+    /// Returns the digest of the whole representation in `Repr-Digest` (RFC 9530, 2): `sha-256=:…:`. Other algorithms
+    /// are ignored, and so is a digest that includes a content coding.
     static func reported(in headers: HTTPHeaders) -> ContentDigest? {
         guard !headers.contains(.contentEncoding) else { return nil }
         return ASCII.members(of: headers.values(for: "Repr-Digest")).lazy.filter { $0.begins(with: "sha-256=:") }

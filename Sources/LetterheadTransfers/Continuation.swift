@@ -2,18 +2,18 @@
 import Letterhead
 import LetterheadFoundation
 
-/// Decides whether and when a transfer continues. It counts the attempts in succession that bring little, also those of
-/// a `Retry` link below.
+/// Decides whether and when a transfer continues. It counts the consecutive attempts that bring few new bytes, also those
+/// of a `Retry` link below.
 struct Continuation: Sendable {
-    /// An attempt that brings fewer bytes counts as unsuccessful. A server could otherwise have a body requested byte
-    /// by byte.
+    /// The number of new bytes that makes an attempt successful. Without this limit, a server could have a body
+    /// requested byte by byte.
     static let enoughBytes = 64 << 10
 
     private let backoff: Backoff
     private let request: HTTPRequest
-    /// The statuses after which another attempt may succeed.
+    /// The statuses after which a new attempt may succeed.
     private let temporary: Set<HTTPStatus>
-    /// What a retry does, for events, closures and errors.
+    /// What the retry is for, as events, closures and errors describe it.
     private let reason: String
     private let timeline: Timeline
     private(set) var attempts: [HTTPRequest.Attempt] = []
@@ -30,7 +30,7 @@ struct Continuation: Sendable {
         timeline = Timeline(backoff.clock)
     }
 
-    /// Counts bytes that the other side has not had before.
+    /// Counts bytes that are new to the receiver.
     mutating func advance(by count: Int) {
         newCount += count
         if newCount >= Self.enoughBytes { attempts = [] }
@@ -38,7 +38,8 @@ struct Continuation: Sendable {
 
     /// Decides about a failure, and counts it.
     ///
-    /// - Throws: the failure, or another one that explains more, if no attempt follows. It contains all attempts.
+    /// - Throws: the failure if no attempt follows, or an error that explains more, such as a passed deadline. It
+    ///   contains all attempts.
     mutating func retry(after failure: HTTPError) throws(HTTPError) -> Retry.Context {
         newCount = 0
         mayHaveBeenSent = mayHaveBeenSent || failure.mayHaveBeenSent
@@ -59,7 +60,7 @@ struct Continuation: Sendable {
         }
         guard request.hasTime(for: delay) else {
             let isOver = failure.code == .timedOut && !request.hasTime(for: .zero)
-            // An error that tells what was running is better.
+            // The failure describes what was running when the deadline passed, so it is thrown unchanged.
             let error = isOver ? failure : request.deadlinePassed(while: "waiting to continue the transfer")
             throw ended(error, attempt, "the wait would pass the deadline")
         }
@@ -70,7 +71,7 @@ struct Continuation: Sendable {
             attempts: attempts, strategy: backoff.strategy, delay: delay)
     }
 
-    /// If the transfer was never continued, the failure's own attempts tell more.
+    /// Adds the attempts to a failure. If the transfer was never continued, the attempts of the failure itself tell more.
     private func ended(_ failure: HTTPError, _ last: HTTPRequest.Attempt, _ rule: String) -> HTTPError {
         let isContinued = attempts.contains { $0.reason == reason }
         guard isContinued else { return failure.with(mayHaveBeenSent: mayHaveBeenSent) }
@@ -81,8 +82,8 @@ struct Continuation: Sendable {
 }
 
 extension Backoff {
-    /// Runs work that loads several responses. The first response's deadline ends with its body. This one includes the
-    /// others.
+    /// Runs work that loads several responses, with one deadline for all of them. Without it, a deadline would end with
+    /// the body of the first response.
     func loading(
         _ request: HTTPRequest, _ work: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
     ) async throws(HTTPError) -> HTTPResponse {
@@ -90,7 +91,7 @@ extension Backoff {
         return try await Deadline(clock: clock).load(request, next: AnyLoader(work))
     }
 
-    /// Tells about a retry, and waits before it.
+    /// Reports a retry to the `onRetry` closures and as an event, and waits before it.
     func pause(before retry: Retry.Context) async throws(HTTPError) {
         await retry.request.reportRetry(retry)
         try await pause(retry.request, for: retry.delay ?? .zero)

@@ -3,35 +3,35 @@ import Letterhead
 import LetterheadFoundation
 import Synchronization
 
-/// One body that arrives in several responses. If its rest can't be requested, it stays unchanged.
+/// One body that arrives in several responses. If its rest can't be requested, only the first response is read.
 final class ContinuedBody: Sendable {
     private struct State {
         /// nil while the rest is requested, and after the body was cancelled.
         var pieces: HTTPResponseBody.Iterator?
-        /// The next byte's position in the representation.
+        /// The position of the next byte in the representation.
         var position: Int
-        /// The current response's end, if its `Content-Range` contains one.
+        /// The end of the current response in the representation, if its `Content-Range` contains one.
         var end: Int?
         var continuation: Continuation
         var isCancelled = false
     }
 
-    /// Thrown instead of an error if the caller can begin again. The response to the request for the rest doesn't
-    /// continue the body.
+    /// Thrown instead of an error if the caller can begin again. It contains a response that doesn't continue the body.
     struct Replaced: Error { let response: HTTPResponse }
 
     private let source: BodySource
     private let part: BodyPart?
     private let isReplaceable: Bool
-    /// The whole body's range. Without a ``BodyPart``, its end may not be known.
+    /// The range of the whole body. Without a ``BodyPart``, its end may not be known.
     private let (start, end): (Int, Int?)
     private let state: Mutex<State>
 
     /// - Parameters:
     ///   - response: the first response.
-    ///   - part: what the body consists of. Default: the response's content.
-    ///   - position: the position of the response's first byte, if the part began in an earlier load. Default: nil (the
-    ///     start of the part).
+    ///   - part: the part of the representation that the whole body contains. Default: nil (what the first response
+    ///     contains).
+    ///   - position: the position of the first byte in the response, if the part began in an earlier load. Default: nil
+    ///     (the start of the part).
     ///   - isReplaceable: whether reading throws ``Replaced``. Default: false.
     init(
         _ response: HTTPResponse, as part: BodyPart? = nil, at position: Int? = nil, from source: BodySource,
@@ -57,7 +57,7 @@ final class ContinuedBody: Sendable {
             switch result {
             case .success(let piece?): return try counted(piece)
             case .success(nil) where isComplete: return nil
-            // A transport reports a lost connection, unless the length is not known.
+            // A transport reports a lost connection only if the length is known.
             case .success(nil) where !isAtEndOfResponse: throw fault("the body is truncated")
             case .success(nil): try await reopen(after: fault("the body is truncated"))
             case .failure(let error): try await reopen(after: error)
@@ -74,7 +74,7 @@ final class ContinuedBody: Sendable {
 
     private var isAtEndOfResponse: Bool { state.withLock { $0.end == nil || $0.end == $0.position } }
 
-    /// The end of a 206's part.
+    /// Returns the end of the part that a 206 contains.
     private static func end(of response: HTTPResponse) -> Int? {
         response.status == .partialContent ? ContentRange(response.headers)?.range?.upperBound : nil
     }
@@ -84,7 +84,7 @@ final class ContinuedBody: Sendable {
         return state.withLock { $0.position == part.range.upperBound }
     }
 
-    /// Counts a piece's bytes, and reports the progress.
+    /// Counts the bytes of a piece, and reports the progress.
     private func counted(_ piece: Data) throws(HTTPError) -> Data {
         let (position, end) = state.withLock { state in
             state.position += piece.count
@@ -101,7 +101,7 @@ final class ContinuedBody: Sendable {
     /// Requests the rest of the body until a response continues it.
     private func reopen(after failure: HTTPError) async throws {
         guard let part, failure.isTemporary(whileReading: true) else { throw failure }
-        // The old transfer ends.
+        // Dropping the iterator ends the old transfer.
         _ = state.withLock { $0.pieces.take() }
         let position = state.withLock { $0.position }
         var failure = failure
@@ -165,7 +165,7 @@ final class ContinuedBody: Sendable {
 }
 
 extension HTTPResponse {
-    /// The head, for an error.
+    /// The head of the response, for an error.
     var withoutBody: HTTPResponse {
         var head = self
         head.body = HTTPResponseBody()

@@ -3,7 +3,7 @@ import Letterhead
 import LetterheadFoundation
 
 extension UploadProtocol {
-    /// The IETF's resumable uploads (draft-ietf-httpbis-resumable-upload-12), in the draft's interop version 8.
+    /// The resumable uploads of the IETF (draft-ietf-httpbis-resumable-upload-12) in interop version 8.
     public static let draft = UploadProtocol(
         name: "draft", headers: ["Upload-Draft-Interop-Version": "8"], contentType: "application/partial-upload",
         isEndedByRequest: true,
@@ -27,12 +27,13 @@ extension UploadProtocol {
 }
 
 extension HTTPHeaders {
-    /// Whether the server implements the same version of the draft, as far as it tells.
+    /// Whether the server implements the same version of the draft. A server that names no version counts as
+    /// compatible.
     fileprivate var isOfInteropVersion: Bool {
         values(for: "Upload-Draft-Interop-Version").allSatisfy { ASCII.trimmed($0).isSame(as: "8") }
     }
 
-    /// Whether the server has announced the protocol as since draft 10.
+    /// Whether the server announces the protocol in `Accept-Patch`, as the draft requires since version 10.
     fileprivate var acceptsPartialUpload: Bool {
         ASCII.members(of: values(for: "Accept-Patch")).contains {
             MediaType($0)?.essence == UploadProtocol.draft.contentType.essence
@@ -46,11 +47,11 @@ extension HTTPHeaders {
 }
 
 extension HTTPResponse {
-    /// Whether the response is the result of the complete upload. nil if it doesn't tell, as in tus.
+    /// Whether the response is the result of the complete upload. nil if it doesn't tell, as always in tus.
     var isUploadComplete: Bool? { headers.isUploadComplete }
 
-    /// The integers in `Upload-Limit`, a dictionary (RFC 9651, 4.2.2), and tus's maximum as `max-size`. If a limit
-    /// isn't an integer, the field is ignored.
+    /// The integers in the dictionary `Upload-Limit` (RFC 9651, 4.2.2), and the maximum of a tus server as `max-size`.
+    /// If one of the limits isn't an integer, `Upload-Limit` is ignored.
     var uploadLimits: [String: Int] {
         let size = ["max-size": headers.count(of: "Tus-Max-Size")].compactMapValues(\.self)
         var fields = size

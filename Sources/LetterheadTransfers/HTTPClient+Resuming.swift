@@ -2,26 +2,28 @@
 public import Letterhead
 public import LetterheadFoundation
 
-/// Determines how a download recognizes an earlier download's part.
+/// Determines how a download finds out whether an existing part file belongs to it.
 public struct DownloadResumption: Sendable, Hashable {
     private let key: String?
 
-    /// Continues the part file beside the destination if it was begun for the same URL, including its query, and if the
-    /// response comes from the same URL without its query.
+    /// Continues the part file beside the destination if it belongs to the same URL.
     ///
-    /// The URL doesn't identify the user, and a part outlives a reset: if the content differs by user, pass a key that
-    /// contains the user. If a closure provides the client's environment, the URL isn't known in time, and each call
-    /// starts again.
+    /// The part file must have been begun for the same URL, including its query. The response must come from the same
+    /// URL as before, without its query.
+    ///
+    /// The URL doesn't identify the user, and a part file outlives a reset. If the content differs by user, use
+    /// ``fromPart(key:)`` with a key that contains the user. If a closure provides the environment of the client, the
+    /// URL isn't known in time, and each call starts again.
     public static let fromPart = DownloadResumption(key: nil)
 
-    /// Continues the part file if it was begun with the same key, such as `"video-3"`. Use it for a URL that changes
-    /// with each download, for example because it is signed.
+    /// Continues the part file beside the destination if it was begun with the same key, such as `"video-3"`. Use it
+    /// for a URL that changes with each download, for example because it is signed.
     public static func fromPart(key: String) -> DownloadResumption { DownloadResumption(key: key) }
 
-    /// Whether the response's URL identifies the part.
+    /// Whether the response URL identifies the part.
     var isByURL: Bool { key == nil }
 
-    /// Returns what identifies a request's resource, or nil if its URL is not known.
+    /// Returns what identifies the resource of a request, or nil if its URL is not known.
     func identity(of request: HTTPRequest) -> String? {
         if let key { return "key \(key)" }
         let request = request.withEnvironment
@@ -30,38 +32,45 @@ public struct DownloadResumption: Sendable, Hashable {
 }
 
 extension HTTPClient {
-    /// Saves a response's body to a file, and continues a download that was interrupted, even if the program has ended
-    /// in between.
+    /// Saves a response body to a file, and continues an interrupted download, even after a restart of the program.
     ///
     /// ```swift
     /// try await client.download(GetVideo(id: 3), to: url, resuming: .fromPart)
     /// ```
     ///
-    /// The call collects the bytes in a hidden part file beside the destination, with a small record: hashes that tell
-    /// what they belong to. The part replaces the destination when it is complete and the response has been accepted.
+    /// The call collects the bytes in a hidden part file beside the destination. The part replaces the destination when
+    /// it is complete and the response has been accepted. If the download fails or is cancelled, the part stays, and
+    /// the next call requests only the rest. If the connection is lost during the call, the download continues as with
+    /// ``ContinueBodies``.
     ///
-    /// If the download fails or is cancelled, the part stays, and the next call requests only the rest. If the
-    /// connection is lost during the call, the download continues as with ``ContinueBodies``.
+    /// ## When it starts again
     ///
-    /// If the resource has changed, or the server ignores the range or refuses it with 416, the download starts again
-    /// in the same call: with the whole body if the server has sent it, or else with one more request. After a lost
-    /// connection, a call starts again only once. Each call starts again if the response has no strong validator or no
-    /// length (see ``ContinueBodies``).
+    /// - If the resource has changed, or the server ignores the range or refuses it with 416, the call downloads the
+    ///   whole file. It uses the response if that contains the whole file, or else sends one more request. After a lost
+    ///   connection, a call starts again only once.
+    /// - If the response has no strong validator or no length (see ``ContinueBodies``), each call starts again.
     ///
-    /// The progress includes the bytes that were there, and begins at zero if the download starts again. The response
-    /// has the status 200 and the whole file's length. Everything else is as in `download(_:to:)`, except that
-    /// validators judge only heads: check the content with a digest. If the server sends a `Repr-Digest` (RFC 9530)
-    /// with SHA-256, the file must have it as well.
+    /// ## What differs from a plain download
+    ///
+    /// - The progress includes the bytes of earlier calls. It begins at zero if the download starts again.
+    /// - The response has the status 200 and the length of the whole file.
+    /// - The `validators` of the client judge only response heads. To check the content, pass a digest. If the server
+    ///   sends a `Repr-Digest` (RFC 9530) with SHA-256, the file must have that digest as well.
+    /// - A small record beside the part contains hashes that tell what the bytes belong to.
     ///
     /// - Parameters:
     ///   - template: a GET without a body.
-    ///   - file: the destination. Only one download at a time can write its part, which is open while the body arrives.
-    ///   - resumption: how the part is recognized.
-    ///   - digest: the complete file's digest. Default: nil (checks only the server's digest, if any).
-    ///   - backoff: when and how often a lost connection is continued, and a request is sent again if the server is
-    ///     down or busy. Retries of the request or the client count as well. Default: as for ``ContinueBodies``.
-    /// - Throws: `.partInUse` if another download writes the part, `.digestMismatch` if the file has another digest
-    ///   (the part is then removed, and the destination doesn't change), and the errors of `download(_:to:)`.
+    ///   - file: the destination. Only one download at a time can write its part file, which is open while the body
+    ///     arrives.
+    ///   - resumption: how the call recognizes a part file that it can continue.
+    ///   - digest: the digest of the complete file. Default: nil (only the digest that the server sends is checked, if
+    ///     any).
+    ///   - backoff: when and how often the call continues after a lost connection, or sends a request again because the
+    ///     server is down or busy. Retries of the request and the client count as well. Default: as for
+    ///     ``ContinueBodies``.
+    /// - Throws: `.partInUse` if a different download writes the part file. `.digestMismatch` if the file has a
+    ///   different digest: the part is then removed, and the destination doesn't change. Also the errors of
+    ///   `download(_:to:)`.
     @discardableResult
     public func download<Template: RequestTemplate>(
         _ template: Template, to file: URL, resuming resumption: DownloadResumption, digest: ContentDigest? = nil,
@@ -84,7 +93,7 @@ extension HTTPClient {
 }
 
 extension HTTPError.Code {
-    /// Another task or process writes the download's part.
+    /// A different task or process writes the part file of the download.
     public static let partInUse = Self(rawValue: "partInUse")
     /// The call has removed the downloaded file, because it doesn't have the expected digest.
     public static let digestMismatch = Self(rawValue: "digestMismatch")

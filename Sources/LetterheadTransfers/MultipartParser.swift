@@ -5,16 +5,16 @@ import LetterheadFoundation
 /// Splits a multipart body into its parts (RFC 2046, 5.1.1), in linear time. It performs no input or output.
 ///
 /// A delimiter is a whole line: two hyphens, the boundary, two more hyphens after the last part, and blanks. A line
-/// that continues in any other way belongs to a part, because a nested body's boundary may begin with this body's
-/// boundary. The line break before a delimiter is CRLF, so that a part can contain any LF. If the first delimiter ends
-/// with a bare LF, the server writes bare LFs everywhere, and an LF is enough.
+/// that continues in any other way belongs to a part, because the boundary of a nested body may begin with the boundary
+/// of this body. The line break before a delimiter is CRLF, so that a part can contain any LF. If the first delimiter
+/// ends with a bare LF, the server writes bare LFs everywhere, and an LF is enough.
 struct MultipartParser: Sendable {
     enum Event: Sendable, Equatable {
         case head(HTTPHeaders)
-        /// Some of a part's bytes. Before the first head, some of the preamble's.
+        /// Some bytes of a part. Before the first head, some bytes of the preamble.
         case bytes(Data)
         case endOfPart
-        /// The end of the last part. What follows it is ignored.
+        /// The end of the last part. All later bytes are ignored.
         case end
     }
 
@@ -27,7 +27,7 @@ struct MultipartParser: Sendable {
 
     private enum Place { case head, body, epilogue }
 
-    /// What a line is. It is incomplete while its end, which decides, hasn't arrived.
+    /// The kind of a line. It is incomplete until the bytes that decide have arrived.
     private enum Line { case content, incomplete, lastDelimiter, delimiter(end: Int) }
 
     /// A longer delimiter counts as content, so that the same blanks aren't compared again for each chunk.
@@ -35,44 +35,44 @@ struct MultipartParser: Sendable {
     private static let (lineFeed, carriageReturn, hyphen) = (UInt8(ascii: "\n"), UInt8(ascii: "\r"), UInt8(ascii: "-"))
 
     private var dashedBoundary: [UInt8]
-    /// A boundary that begins with two hyphens. Some servers, such as cameras, write no others before it. The first
-    /// delimiter decides.
+    /// A boundary that itself begins with two hyphens. Some servers, such as cameras, don't write two more hyphens
+    /// before it. The first delimiter decides.
     private var bareBoundary: [UInt8]?
     private let (partLimit, headLimit): (Int, Int)
-    /// At first, the preamble, which is read like a body.
+    /// The current part of the syntax. At first, it is the preamble, which is read like a body.
     private var place = Place.body
     private var buffer: [UInt8] = []
-    /// The first byte that no event contains.
+    /// The index of the first byte that no event has contained yet.
     private var start = 0
-    /// The first byte that wasn't searched for LF.
+    /// The index of the first byte that wasn't searched for LF yet.
     private var searched = 0
     private var isAtEnd = false
     /// Before the first delimiter, any LF ends a line.
     private var usesBareLineFeeds = true
-    /// Whether the body's first line hasn't been read. It may be a delimiter, without a line break before it.
+    /// Whether the first line of the body hasn't been read yet. It may be a delimiter, without a line break before it.
     private var isInFirstLine = true
     private var (preambleCount, partCount) = (0, 0)
 
     /// - Parameters:
     ///   - partLimit: the maximum number of parts.
-    ///   - headLimit: the maximum number of bytes in a head, with its blank line, and in the preamble.
+    ///   - headLimit: the maximum number of bytes in a head, including its blank line, and in the preamble.
     init(boundary: String, partLimit: Int, headLimit: Int) {
         dashedBoundary = Array("--\(boundary)".utf8)
         bareBoundary = boundary.begins(with: "--") ? Array(boundary.utf8) : nil
         (self.partLimit, self.headLimit) = (partLimit, headLimit)
     }
 
-    /// Adds the next chunk. Read all of the previous chunk's events first.
+    /// Adds the next chunk. Read all events of the previous chunk first.
     mutating func append(_ piece: Data) {
         buffer.removeFirst(start)
         (start, searched) = (0, searched - start)
         buffer.append(contentsOf: piece)
     }
 
-    /// Tells that the last chunk has arrived. From now on, ``next()`` doesn't return nil.
+    /// Notes that the last chunk has arrived. From now on, ``next()`` doesn't return nil.
     mutating func finish() { isAtEnd = true }
 
-    /// Returns the next event, or nil if it needs another chunk.
+    /// Returns the next event, or nil if it needs more bytes.
     mutating func next() throws(Fault) -> Event? {
         let event: Event? =
             switch place {
@@ -185,7 +185,7 @@ struct MultipartParser: Sendable {
 }
 
 extension [UInt8] {
-    /// Returns the index after a head's blank line. Nil if the head is incomplete.
+    /// Returns the index after the blank line that ends a head, or nil if the head is incomplete.
     ///
     /// - Parameter searched: the first byte that wasn't searched for LF. It moves to the result, or to the end.
     func endOfHead(from start: Int, searched: inout Int) -> Int? {

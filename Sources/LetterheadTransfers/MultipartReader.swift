@@ -3,16 +3,16 @@ import Letterhead
 import LetterheadFoundation
 import Synchronization
 
-/// Reads a multipart response. The sequence of parts and the parts' bodies share it, and the last of them to be dropped
-/// ends the transfer.
+/// Reads a multipart response. The sequence of parts and the bodies of the parts share it. When the last of them is
+/// dropped, the transfer ends.
 final class MultipartReader: Sendable {
     private struct State: Sendable {
         var parser: MultipartParser
         var pieces: HTTPResponseBody.Iterator?
-        /// The number of the part with a readable body. Nil after its end, or when it was skipped.
+        /// The number of the part with a readable body. Nil after that body has ended or was skipped.
         var openPart: Int?
         var partCount = 0
-        /// The error that ended the body. A part's body and the sequence throw the same one.
+        /// The error that ended the body. The body of the part and the sequence throw the same error.
         var failure: (any Error)?
     }
 
@@ -50,7 +50,7 @@ final class MultipartReader: Sendable {
                 : "expected a multipart response, and received \(name)")
     }
 
-    /// Returns the next part, after what is unread of the previous one. Nil after the last part.
+    /// Returns the next part, and skips the unread rest of the previous one. Nil after the last part.
     func next() async throws -> ResponsePart? {
         try await reading { state in
             state.openPart = nil

@@ -2,8 +2,7 @@
 public import Letterhead
 
 extension HTTPClient {
-    /// Sends a template and returns its multipart response's parts as they arrive (RFC 2046, 5.1): `multipart/mixed`,
-    /// `related`, `form-data` (RFC 7578), `byteranges` (RFC 9110, 14.6), or any other subtype.
+    /// Sends a template, and returns the parts of its multipart response as they arrive (RFC 2046, 5.1).
     ///
     /// ```swift
     /// for try await part in client.parts(of: GetPages(of: "report")) {
@@ -11,23 +10,30 @@ extension HTTPClient {
     /// }
     /// ```
     ///
-    /// Asking for the first part sends the request. If the server needs an `Accept`, set it in the template. A part's
-    /// body is streamed: read it before you ask for the next part, which skips the rest. Only a chunk of the response
-    /// and a part's head are in memory. If the body is malformed or truncated, you get all earlier parts first, and
-    /// then the part's body or the sequence throws the error. Leaving the loop closes the connection as soon as you
-    /// have dropped its parts.
+    /// The response may be `multipart/mixed`, `related`, `form-data` (RFC 7578), `byteranges` (RFC 9110, 14.6), or any
+    /// other subtype. If the server needs an `Accept`, set it in the template.
     ///
-    /// Lines may end with a bare LF if the first delimiter does. In any other body, only CRLF ends a part.
+    /// - The request is sent when you ask for the first part.
+    /// - The body of a part is streamed. Read it before you ask for the next part, which skips the rest. Only a chunk
+    ///   of the response and the head of a part are in memory.
+    /// - If the body is malformed or truncated, you receive all earlier parts first. Then the body of the part or the
+    ///   sequence throws the error.
+    /// - If you leave the loop, the connection closes as soon as you have dropped its parts.
+    /// - Lines may end with a bare LF if the first delimiter does. In any other body, only CRLF ends a part.
     ///
-    /// The iteration throws `.invalidRequest` if a limit is less than 1, the errors of `stream(_:)`, `.invalidResponse`
-    /// if the response isn't multipart, has no valid boundary, is malformed or ends before its last delimiter, and
-    /// `.responseTooLarge` above a limit.
+    /// The iteration throws these errors:
+    ///
+    /// - `.invalidRequest` if a limit is less than 1.
+    /// - The errors of `stream(_:)`.
+    /// - `.invalidResponse` if the response isn't multipart, has no valid boundary, is malformed, or ends before its
+    ///   last delimiter.
+    /// - `.responseTooLarge` above a limit.
     ///
     /// - Parameters:
     ///   - template: the request. Its `decode(_:)` is not called.
     ///   - partLimit: the maximum number of parts. Default: 10,000.
-    ///   - headLimit: the maximum number of bytes in a part's head, before the first part, and in the head of an HTTP
-    ///     response in a part. Default: 16 KiB.
+    ///   - headLimit: the maximum number of bytes in the head of a part, before the first part, and in the head of an
+    ///     HTTP response inside a part. Default: 16 KiB.
     public func parts<Template: RequestTemplate>(
         of template: Template, partLimit: Int = 10_000, headLimit: Int = 16 << 10
     ) -> some AsyncSequence<ResponsePart, any Error> & Sendable {
@@ -38,10 +44,10 @@ extension HTTPClient {
 }
 
 extension HTTPResponse {
-    /// Returns the body's parts as they arrive.
+    /// Returns the parts of the body as they arrive.
     ///
-    /// Use it if the response's head decides how to read the body. Otherwise, use `HTTPClient.parts(of:)`, which has
-    /// the same rules.
+    /// Use it if the head of the response decides how to read the body. Otherwise, use `HTTPClient.parts(of:)`, which
+    /// has the same rules.
     ///
     /// ```swift
     /// let response = try await client.stream(GetFile(range: "bytes=0-99,200-299"))
@@ -57,8 +63,8 @@ extension HTTPResponse {
 }
 
 extension ResponsePart {
-    /// Returns the parts of a part that is itself multipart, such as a change set in a batch, with the rules of
-    /// `HTTPClient.parts(of:)`.
+    /// Returns the parts inside this part, if it is itself multipart, such as a change set in a batch. The rules of
+    /// `HTTPClient.parts(of:)` apply.
     public func parts(
         partLimit: Int = 10_000, headLimit: Int = 16 << 10
     ) -> some AsyncSequence<ResponsePart, any Error> & Sendable {
@@ -70,7 +76,7 @@ private struct MultipartSequence: AsyncSequence, Sendable {
     let partLimit: Int
     let headLimit: Int
     let open: @Sendable () async throws -> HTTPResponse
-    /// Returns the request for the error of an invalid limit.
+    /// Returns the request, for the error that reports an invalid limit.
     let request: @Sendable () throws -> HTTPRequest
 
     func makeAsyncIterator() -> Iterator { Iterator(sequence: self) }
@@ -83,7 +89,7 @@ private struct MultipartSequence: AsyncSequence, Sendable {
     }
 
     struct Iterator: AsyncIteratorProtocol {
-        /// Nil after the request was sent.
+        /// Nil after the request has been sent.
         var sequence: MultipartSequence?
         var reader: MultipartReader?
 

@@ -3,15 +3,15 @@ import Letterhead
 import LetterheadFoundation
 import Synchronization
 
-/// What the bytes in a part file belong to. This record is a file beside the part. It contains only hashes of the URL
-/// or the key, because they may contain secrets.
+/// Records what the bytes in a part file belong to. It is stored in a file beside the part. It contains only hashes of
+/// the URL or the key, because these may contain secrets.
 struct PartRecord: Codable, Sendable, Hashable {
     private let salt: String
     private let resource: String
-    /// The URL that the bytes come from, without its query. nil if the caller's key identifies them.
+    /// The URL that the bytes come from, without its query. nil if a key of the caller identifies them.
     private let place: String?
     let validator: String
-    /// The complete file's length.
+    /// The length of the complete file.
     let length: Int
 
     init(_ whole: BodyPart, of resource: String, isByURL: Bool) {
@@ -31,15 +31,15 @@ struct PartRecord: Codable, Sendable, Hashable {
     }
 }
 
-/// A download's incomplete file, beside its destination. It holds a lock until it is closed, so that no other task or
-/// process writes it.
+/// The incomplete file of a download, beside its destination. It holds a lock until it is closed, so that no other task
+/// or process writes to it.
 ///
 /// The system reads paths, and writes a `stat`, only until its functions return.
 final class PartFile: Sendable {
-    /// Another task or process has locked the part.
+    /// A different task or process has locked the part.
     struct IsInUse: Error {}
 
-    /// What an earlier load has left.
+    /// What an earlier load has left behind.
     struct Remains: Equatable {
         let record: PartRecord
         let count: Int
@@ -51,11 +51,11 @@ final class PartFile: Sendable {
     private let descriptor: Mutex<Int32?>
 
     deinit {
-        // A load without a byte leaves nothing. The lock is still held.
+        // If no byte has arrived, the file is removed. The lock is still held.
         if (try? count()) == 0 { discard() } else { close() }
     }
 
-    /// Opens and locks a destination's part.
+    /// Opens and locks the part file for a destination.
     ///
     /// - Parameter flags: `O_CREAT` creates a missing part. Default: `O_CREAT`.
     /// - Throws: ``IsInUse`` or an error from the file system.
@@ -77,8 +77,8 @@ final class PartFile: Sendable {
     /// - Throws: ``IsInUse`` or an error from the file system.
     static func lockedFile(_ path: String, _ flags: Int32) throws -> Int32 {
         for _ in 0..<100 {
-            // O_APPEND: writing continues at the end, even if the file was shortened. The file becomes the caller's,
-            // with the permissions of any new file.
+            // With O_APPEND, writing continues at the end, even if the file was shortened. The caller keeps the file,
+            // so it has the permissions of any new file.
             let descriptor = try PrivateFile.open(path, O_RDWR | O_APPEND | flags, mode: 0o666)
             do {
                 guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
@@ -99,8 +99,8 @@ final class PartFile: Sendable {
         throw POSIXError(.EAGAIN)
     }
 
-    /// Returns what an earlier load has left from a resource, or nil if it cannot be continued. The part is locked and
-    /// open only meanwhile.
+    /// Returns what an earlier load of a resource has left behind, or nil if it cannot be continued. The part is open
+    /// and locked only during this call.
     ///
     /// - Throws: ``IsInUse`` or an error from the file system, if the part or its record could not be written later.
     static func remains(beside place: URL, of resource: String?) throws -> Remains? {
@@ -122,7 +122,7 @@ final class PartFile: Sendable {
         return count >= 1 && count <= record.length ? Remains(record: record, count: count) : nil
     }
 
-    /// A damaged record counts as absent.
+    /// Reads a record. A damaged record counts as absent.
     static func record<Record: Decodable>(in file: URL) throws -> Record? {
         do throws(PrivateFile.Failure) {
             return try PrivateFile.read(file, upTo: 1 << 16).flatMap { data in
@@ -143,7 +143,7 @@ final class PartFile: Sendable {
         }
     }
 
-    /// The file's size in bytes.
+    /// Returns the size of the file in bytes.
     func count() throws -> Int {
         try withDescriptor { descriptor in
             var facts = stat()
@@ -152,7 +152,7 @@ final class PartFile: Sendable {
         }
     }
 
-    /// Empties the part, for the bytes that a record describes. Without a record, another load cannot continue it.
+    /// Empties the part, for the bytes that a record describes. Without a record, no later load can continue the part.
     func restart(_ record: PartRecord?) throws {
         removeRecord()
         try shorten(to: 0)
@@ -177,8 +177,8 @@ final class PartFile: Sendable {
         }
     }
 
-    /// Writes the complete part to the disk, before it replaces another file. From now on it has no record: as soon as
-    /// it has moved, its name is free for the next part.
+    /// Writes the complete part to the disk, before it replaces the destination. Its record is removed now: as soon as
+    /// the part has moved, its name is free for the next part.
     func finish() throws {
         removeRecord()
         try withDescriptor { guard fsync($0) == 0 else { throw POSIXError.last } }
@@ -203,9 +203,9 @@ extension HTTPRequest {
     /// Runs work on a file, and maps its errors.
     ///
     /// - Parameters:
-    ///   - name: the file, for a message.
-    ///   - inUse: the code if another task or process has locked the file.
-    ///   - failed: the code of any other error.
+    ///   - name: the file, for the error message.
+    ///   - inUse: the error code if a different task or process has locked the file.
+    ///   - failed: the error code for all other failures.
     ///   - isSent: whether the request may have been sent. Default: true.
     func filing<Value>(
         _ name: String, _ inUse: HTTPError.Code, _ failed: HTTPError.Code, _ response: HTTPResponse? = nil,

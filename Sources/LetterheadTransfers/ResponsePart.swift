@@ -2,25 +2,26 @@
 public import Letterhead
 import LetterheadFoundation
 
-/// A part of a multipart response. You get it from `HTTPClient.parts(of:)`.
+/// A part of a multipart response. `HTTPClient.parts(of:)` returns it.
 public struct ResponsePart: Sendable {
-    /// The part's content as the body of the response that it arrived in.
+    /// The response that contained the part, with the headers and the content of the part.
     let response: HTTPResponse
-    /// The limit of the sequence that the part belongs to. It applies to a head in the content, too.
+    /// The limit of the sequence that returned the part. It also applies to the head of an HTTP response in the
+    /// content.
     let headLimit: Int
 
-    /// The part's header fields, such as `Content-Type`, `Content-ID`, or `Content-Range` in `multipart/byteranges`.
+    /// The headers of the part, such as `Content-Type`, `Content-ID`, or `Content-Range` in `multipart/byteranges`.
     public var headers: HTTPHeaders { response.headers }
 
-    /// The content as it arrives, without decoding a `Content-Transfer-Encoding`. Read it once, and before you request
-    /// the next part, which skips the rest.
+    /// The content as it arrives. A `Content-Transfer-Encoding` isn't decoded. Read the content once, and before you
+    /// request the next part, which skips the rest.
     public var body: HTTPResponseBody { response.body }
 
-    /// The field's name in a form (RFC 7578, 4.2). Nil if `Content-Disposition` isn't `form-data` or has no name.
+    /// The name of the form field (RFC 7578, 4.2). Nil if `Content-Disposition` isn't `form-data` or has no name.
     ///
     /// `%22`, `%0D` and `%0A` are decoded as in the WHATWG HTML Standard, 4.10.21.8.
     public var name: String? {
-        // The parameters have the syntax of a media type's.
+        // The parameters have the same syntax as in a media type.
         let disposition = headers[.contentDisposition].flatMap { MediaType("part/\($0)") }
         guard let disposition, disposition.essence == "part/form-data" else { return nil }
         return [("%22", "\""), ("%0D", "\r"), ("%0A", "\n")].reduce(disposition["name"]) {
@@ -28,7 +29,7 @@ public struct ResponsePart: Sendable {
         }
     }
 
-    /// Decodes the content, as `HTTPResponse.decode(_:)` decodes a response's body.
+    /// Decodes the content, as `HTTPResponse.decode(_:)` decodes a response body.
     ///
     /// - Throws: `HTTPError` with `.cannotDecodeResponse`, `.emptyResponse`, `.responseTooLarge` for more than 64 MiB,
     ///   or the code of an error while receiving the part. `CancellationError` if the calling task was cancelled.
@@ -36,8 +37,8 @@ public struct ResponsePart: Sendable {
         try await response.decode(type)
     }
 
-    /// Returns the response in a part of type `application/http`, which batch APIs send (RFC 9112, 10.2). Its request
-    /// is the whole batch. Its status isn't checked.
+    /// Returns the HTTP response inside a part of the type `application/http`, which batch APIs send (RFC 9112, 10.2).
+    /// Its status isn't checked, and its request is the whole batch.
     ///
     /// ```swift
     /// for try await part in client.parts(of: Batch(["users/ada", "users/grace"])) {
@@ -46,9 +47,9 @@ public struct ResponsePart: Sendable {
     /// }
     /// ```
     ///
-    /// - Throws: `HTTPError` with `.invalidResponse` if the part has another type, a malformed head, a transfer coding,
-    ///   or fewer bytes than its `Content-Length`, with `.responseTooLarge` if the head is larger than the `headLimit`
-    ///   of the parts, and the errors of ``decode(_:)``.
+    /// - Throws: `HTTPError` with `.invalidResponse` if the part has a different type, a malformed head, a transfer
+    ///   coding, or fewer bytes than its `Content-Length`. `.responseTooLarge` if the head is larger than the
+    ///   `headLimit` of the parts. Also the errors of ``decode(_:)``.
     @concurrent
     public func httpResponse() async throws -> HTTPResponse {
         let type = headers[.contentType].flatMap { MediaType($0) }

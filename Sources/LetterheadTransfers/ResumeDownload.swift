@@ -2,7 +2,7 @@
 import Letterhead
 import LetterheadFoundation
 
-/// Writes a download to a part file, which a later load continues.
+/// Writes a download to a part file, which a later load can continue.
 struct ResumeDownload: LoaderLink {
     let resumption: DownloadResumption
     let digest: ContentDigest?
@@ -39,7 +39,7 @@ private struct ResumedDownload {
         return try await fresh(try await loaded())
     }
 
-    /// Requests the whole body, or a range of it, and tries again as the back-off allows.
+    /// Requests the whole body, or a range of it. Retries as the back-off allows.
     private func loaded(_ range: String? = nil, if validator: String = "") async throws -> HTTPResponse {
         var continuation = Continuation(of: request, link.backoff, "the download continues")
         while true {
@@ -62,15 +62,15 @@ private struct ResumedDownload {
         }
     }
 
-    /// Runs work on the part. The part opens only when a response has arrived: a download that waits for a throttle
-    /// holds no file.
+    /// Runs work on the part file. It is opened only when a response has arrived, so that a download that waits for a
+    /// throttle holds no file open.
     private func filing<Value>(_ response: HTTPResponse? = nil, _ work: () throws -> Value) throws(HTTPError) -> Value {
         try request.filing(
             "the part of \(place.lastPathComponent)", .partInUse, .cannotSaveResponse, response,
             isSent: response != nil, work)
     }
 
-    /// Continues the part.
+    /// Continues the part that an earlier load has left behind.
     private func continued(_ remains: PartFile.Remains, of resource: String?) async throws -> HTTPResponse {
         let record = remains.record
         // If the part is complete, its last byte is requested again: only a 206 shows whether the part is current.
@@ -86,14 +86,14 @@ private struct ResumedDownload {
         return try await saved(response, in: part, as: whole, at: position)
     }
 
-    /// Opens the part. Returns nil if another download has changed it while this one waited.
+    /// Opens the part. Returns nil if a different download has changed it while this one waited.
     private func unchangedPart(_ remains: PartFile.Remains, of resource: String?) throws -> PartFile? {
         let part = try PartFile(beside: place)
         return try part.remains(of: resource) == remains ? part : nil
     }
 
-    /// Starts again, because a response doesn't continue the part: with its body, or with one more request if the
-    /// server has sent another part or none.
+    /// Starts again, because a response doesn't continue the part. It uses the body of the response, or sends one more
+    /// request if that body is a different part or missing.
     private func restarted(by response: HTTPResponse, in part: PartFile? = nil) async throws -> HTTPResponse {
         guard response.status == .partialContent || response.status == .rangeNotSatisfiable else {
             return try await fresh(response, in: part)
@@ -102,9 +102,10 @@ private struct ResumedDownload {
         return try await fresh(try await loaded(), in: part)
     }
 
-    /// Writes the whole body. If the response isn't accepted, it is returned for its error, and the part stays.
+    /// Writes the whole body to the part. If the response isn't accepted, it is returned for its error, and the part
+    /// stays.
     ///
-    /// - Parameter open: the part that this call has written. Default: nil (opens the part).
+    /// - Parameter open: the part file that this call has written already. Default: nil (opens the part file).
     private func fresh(_ response: HTTPResponse, in open: PartFile? = nil) async throws -> HTTPResponse {
         guard request.accepts(response.status), response.status != .notModified else {
             return try await response.delivered(to: request)
@@ -118,7 +119,7 @@ private struct ResumedDownload {
         }
         let part = try open ?? filing(response) { try PartFile(beside: place) }
         try filing(response) { try part.restart(known) }
-        // A server that ignores ranges could otherwise send the same bytes without end.
+        // Without this limit, a server that ignores ranges could send the same bytes without end.
         return try await saved(response, in: part, restarts: open == nil)
     }
 
@@ -144,7 +145,7 @@ private struct ResumedDownload {
         return try await completed(response, part)
     }
 
-    /// Checks the digest, and hands the part over to the response, which moves it to its destination.
+    /// Checks the digest, and hands the part file over to the response, which moves it to its destination.
     private func completed(_ response: HTTPResponse, _ part: PartFile) async throws -> HTTPResponse {
         var complete = response.withoutBody
         try await checkDigest(of: complete, in: part)

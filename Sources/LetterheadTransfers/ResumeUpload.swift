@@ -7,15 +7,15 @@ final class CompleteUpload: Sendable {
     let entry = Mutex<UnfinishedUpload?>(nil)
 }
 
-/// Sends the content in an upload that a later load continues.
+/// Sends the content in an upload that a later load can continue.
 struct ResumeUpload: LoaderLink {
     let store: UploadStore
     let settings: UploadSettings
     let backoff: Backoff
     let complete = CompleteUpload()
 
-    /// Removes the entry of an upload that is complete. Call it when the call has succeeded: a reset until then makes the
-    /// call fail, and the next one needs the entry.
+    /// Removes the entry of a complete upload from the store. Call it only when the whole call has succeeded: until
+    /// then, a reset makes the call fail, and the next call needs the entry.
     func removeComplete() { if let upload = complete.entry.withLock({ $0 }) { try? store.remove(upload) } }
 
     func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
@@ -39,7 +39,8 @@ struct ResumeUpload: LoaderLink {
         }
     }
 
-    /// Returns what identifies the upload. An upload with a key never continues at another origin.
+    /// Returns what identifies the upload. It contains the origin, so an upload with a key never continues at a
+    /// different origin.
     private func identity(of request: HTTPRequest, _ resource: String, _ content: UploadContent) -> String {
         guard settings.key == nil else { return "\(resource) \(request.withEnvironment.origin?.description ?? "")" }
         let metadata = settings.metadata.map { "upload-metadata:\($0)=\($1)" }
@@ -48,7 +49,7 @@ struct ResumeUpload: LoaderLink {
             separator: "\n")
     }
 
-    /// Returns what identifies the upload's resource: the caller's key, or the URL.
+    /// Returns what identifies the resource of the upload: the key of the caller, or the URL.
     private func resource(of request: HTTPRequest) throws(HTTPError) -> String {
         var marked = request
         marked.method = .post
@@ -76,7 +77,7 @@ struct ResumeUpload: LoaderLink {
 }
 
 extension HTTPRequest {
-    /// Runs work on an upload's entry.
+    /// Runs work on the store entry of an upload.
     func storing<Value>(isSent: Bool = true, _ work: () throws -> Value) throws(HTTPError) -> Value {
         try filing("the upload's entry in the store", .uploadInUse, .uploadStoreFailed, isSent: isSent, work)
     }
@@ -84,7 +85,7 @@ extension HTTPRequest {
 
 /// One load of an upload that may have begun in an earlier load.
 private struct ResumedUpload {
-    /// The statuses after which the server's offset tells how to continue. 460 is tus's checksum mismatch.
+    /// The statuses after which the server offset tells how to continue. 460 is the checksum mismatch of tus.
     static let temporary = Retry.Condition.standardStatuses.union([.conflict, .locked, 460])
 
     let link: ResumeUpload
@@ -93,11 +94,11 @@ private struct ResumedUpload {
     let exchange: UploadExchange
     var kind = UploadProtocol.tus
     var known: UnfinishedUpload?
-    /// The server's limits, by the names of `Upload-Limit`.
+    /// The limits of the server, by the names in `Upload-Limit`.
     var limits = [String: Int]()
     /// The largest size that the server has not refused with 413.
     var chunkSize: Int
-    /// The server's offset.
+    /// How many bytes the server has, by its last response.
     var offset = 0
     /// How many bytes the server can have at most.
     var sent = 0
@@ -108,7 +109,8 @@ private struct ResumedUpload {
     mutating func load() async throws -> HTTPResponse {
         var response: HTTPResponse
         do { response = try await transferred() } catch let error as HTTPError where isForgotten(error) {
-            // Only once: a server that forgets each upload would receive the file again and again.
+            // An upload is created again only once. Otherwise, a server that forgets each upload would receive the file
+            // without end.
             (restart, known) = (.forgotten, nil)
             response = try await transferred()
         }
@@ -153,7 +155,7 @@ private struct ResumedUpload {
                 }
                 try accept(last, for: range)
             } catch let error as HTTPError {
-                // The server may have bytes of both versions.
+                // The server may have bytes of both versions of the file.
                 try checkFile()
                 last = try await retrying(after: error) { try await $0.queried() }
             }
@@ -169,15 +171,15 @@ private struct ResumedUpload {
 // MARK: Requests
 
 extension ResumedUpload {
-    /// Asks for the offset of an earlier load's upload, or creates an upload.
+    /// Asks for the offset of the upload that an earlier load has begun, or creates an upload.
     mutating func begun() async throws -> HTTPResponse {
         (offset, continuedFrom) = (0, 0)
         if restart == nil, let earlier = try exchange.request.storing({ try entry.upload() }),
             let kind = UploadProtocol.named(earlier.kind), kind.name.isSame(as: link.settings.kind?.name ?? kind.name)
         {
             self.kind = kind
-            // The first request provides the environment. Without it, the template's credentials don't go to the
-            // upload's URL, and a refusal would look like an upload that the server has forgotten.
+            // The first request determines the environment. Without it, the template credentials would not be sent to
+            // the upload URL, and a refusal would look like an upload that the server has forgotten.
             if exchange.request.withEnvironment.origin == nil {
                 _ = try await retrying { try await $0.exchange.send(.options) }
             }
@@ -189,8 +191,8 @@ extension ResumedUpload {
                 return response
             }
             restart = isLive ? .contentChanged : .expired
-            // The server can free the space. Otherwise, the upload expires there. The entry stays until another upload
-            // replaces it. A server doesn't choose what is deleted at another origin.
+            // The deletion lets the server free the space. If it fails, the upload expires there. The entry stays until
+            // a new upload replaces it. A server must not choose what is deleted at a different origin.
             if HTTPRequest(url: earlier.url).origin == exchange.request.withEnvironment.origin {
                 _ = try? await exchange.send(.delete, to: earlier.url, kind.headers)
             }
@@ -205,7 +207,7 @@ extension ResumedUpload {
         return try await retrying { try await $0.created() }
     }
 
-    /// Repeats a request after a wait, as long as its failure is temporary.
+    /// Sends a request again after a wait, as long as its failure is temporary.
     mutating func retrying(
         after failure: HTTPError? = nil, _ work: (inout Self) async throws -> HTTPResponse
     ) async throws -> HTTPResponse {
@@ -265,10 +267,11 @@ extension ResumedUpload {
         guard let url = response.location else {
             throw failure(.uploadUnsupported, "the response to the creation has no valid Location", response)
         }
-        // Before it is remembered: each later call would fail, too.
+        // This check comes before the URL is remembered. Otherwise, each later call would fail as well.
         let moved = try exchange.moved(
             exchange.request, to: url, with: content.body(0..<content.length), namedBy: response.request)
-        // Credentials don't come back after a redirect to another origin, and a later call couldn't know of it.
+        // Credentials that a redirect to a different origin has removed don't come back, and a later call couldn't know
+        // that.
         let isRedirected = !response.request.removedHeaders.isEmpty
         if isRedirected, moved.origin == exchange.request.withEnvironment.origin {
             throw failure(
@@ -286,7 +289,7 @@ extension ResumedUpload {
         return response
     }
 
-    /// Asks whether the URL in the response to the creation is the URL of a new upload.
+    /// Asks whether the URL in the creation response belongs to a new upload.
     mutating func confirmed(at url: URL) async throws -> HTTPResponse {
         let response = try await retrying { upload in
             let response = try await upload.asked(at: url)
@@ -339,15 +342,15 @@ extension ResumedUpload {
 // MARK: Checks
 
 extension ResumedUpload {
-    /// Takes the offset in a response to a chunk. Without it, only `Upload-Complete` confirms all bytes: a redirect or
-    /// a proxy can lead to any other response.
+    /// Takes the offset from the response to a chunk. Without an offset, only `Upload-Complete` confirms all bytes,
+    /// because a redirect or a proxy can lead to any other response.
     mutating func accept(_ response: HTTPResponse, for range: Range<Int>) throws {
         let told = response.headers.count(of: "Upload-Offset")
         guard response.status.isSuccess,
             let new = told ?? (response.isUploadComplete == false ? range.upperBound : nil), new != range.lowerBound
         else { throw refusal(of: response) }
         try advance(to: new, response)
-        // A server could otherwise have the file requested byte by byte.
+        // Without this limit, a server could have the file requested byte by byte.
         if new < range.upperBound, new - range.lowerBound < Continuation.enoughBytes { throw refusal(of: response) }
     }
 
@@ -375,7 +378,7 @@ extension ResumedUpload {
         }
         guard var upload = known else { return }
         let latest = upload.created.addingTimeInterval(link.store.maximumAge / .seconds(1))
-        // The device's clock may be wrong.
+        // The clock of this device may be wrong.
         let now = link.store.now()
         let age =
             response.headers.date(of: "Upload-Expires")?.timeIntervalSince(response.headers.date(of: .date) ?? now)
@@ -389,7 +392,7 @@ extension ResumedUpload {
         try exchange.request.storing { try entry.write(upload) }
     }
 
-    /// Whether the server doesn't have the upload any longer. A complete upload's 404 is the resource's own response,
+    /// Whether the server no longer has the upload. A 404 to a complete upload is the response of the resource itself,
     /// and isn't thrown.
     func isForgotten(_ error: HTTPError) -> Bool {
         guard known != nil, let response = error.response else { return false }
@@ -407,8 +410,9 @@ extension ResumedUpload {
         throw failure(.uploadFileChanged, "the file changed while it was being uploaded (send it again)")
     }
 
-    /// An upload that failed so can't be trusted any longer: the next load starts again. If the new upload failed, the
-    /// entry of the earlier one stays.
+    /// Creates the error for an upload that can't be continued. Its entry is removed, so that the next load starts a
+    /// new upload. After a change of the file, ``checkFile()`` has already marked the entry. If creating the new upload
+    /// failed, the entry of the earlier upload stays.
     func failure(_ code: HTTPError.Code, _ message: String, _ response: HTTPResponse? = nil) -> HTTPError {
         if code != .uploadFileChanged, known != nil { entry.forget() }
         return response?.error(code, message) ?? HTTPError(code, request: exchange.request, message: message)

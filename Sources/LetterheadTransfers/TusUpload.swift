@@ -11,7 +11,7 @@ extension UploadProtocol {
     public static let tus = UploadProtocol(
         name: "tus", headers: ["Tus-Resumable": "1.0.0"], contentType: "application/offset+octet-stream",
         isEndedByRequest: false,
-        // Some servers have no list of their versions.
+        // Some servers don't list their versions.
         isAnnounced: { headers in
             let versions = headers.values(for: "Tus-Version") + headers.values(for: "Tus-Resumable")
             return ASCII.members(of: versions).contains { $0.isSame(as: "1.0.0") }

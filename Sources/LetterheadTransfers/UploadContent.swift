@@ -8,16 +8,16 @@ struct UploadContent: Sendable {
     private let file: FileBody?
     private let bytes: Data
     let length: Int
-    /// The position of a range in a file. nil for a whole file and for bytes in memory.
+    /// The position of the range in the file. nil for a whole file and for bytes in memory.
     let start: Int?
-    /// The time of the file's last modification, in nanoseconds. No file has the one of bytes in memory.
+    /// The modification time of the file, in nanoseconds. Bytes in memory have a value that no file has.
     let modified: Int64
-    /// The SHA-256 digest in Base64: of bytes in memory, and of a file if asked for.
+    /// The SHA-256 digest in Base64. It is always present for bytes in memory, and on request for a file.
     private(set) var digest: String?
-    /// The body's own headers, such as its media type.
+    /// The headers of the body, such as its media type.
     let headers: HTTPHeaders
 
-    /// - Throws: an error if the request's body can't be sent, or can be read only from its beginning.
+    /// - Throws: an error if the body can't be sent, or can be read only from its beginning.
     init(of request: HTTPRequest, isHashed: Bool) async throws {
         // It inspects a file.
         let chunks = try request.framedBody()
@@ -28,15 +28,16 @@ struct UploadContent: Sendable {
         }
         self.length = length
         modified = try file.map { try Self.modification(of: $0.url) } ?? .min
-        // Some systems' special files have bytes, and a size of zero.
+        // On some systems, special files have a size of zero although they contain bytes. Reading them throws.
         if file != nil, length == 0 { for try await _ in chunks {} }
         if isHashed || file == nil { digest = try await digest(of: 0..<length) }
     }
 
-    /// The file's name, or an empty text.
+    /// The name of the file, or an empty string.
     var name: String { file?.url.lastPathComponent ?? "" }
 
-    /// What identifies the content if the caller has no key for it: the file's path and range, or the bytes.
+    /// Identifies the content if the caller has no key for it: the path and range of the file, or the digest of the
+    /// bytes.
     var identity: String {
         guard let file else { return digest ?? "" }
         return file.url.standardizedFileURL.filePath + (file.range.map { " \($0)" } ?? "")
@@ -48,13 +49,13 @@ struct UploadContent: Sendable {
         return (try? file.chunks().length) == length && (try? Self.modification(of: file.url)) == modified
     }
 
-    /// Whether an earlier upload has the same content. A digest counts only if both have one.
+    /// Whether an earlier upload has the same content. Digests are compared only if both uploads have one.
     func isSame(as earlier: UnfinishedUpload) -> Bool {
         (earlier.byteCount, earlier.modified, earlier.start) == (length, modified, start)
             && (digest == nil || earlier.digest == nil || digest == earlier.digest)
     }
 
-    /// Returns a range of the content. Its media type is for the request to set.
+    /// Returns a range of the content. The request sets the media type.
     func body(_ range: Range<Int>) -> any HTTPBody {
         guard let file else { return DataBody(bytes.dropFirst(range.lowerBound).prefix(range.count)) }
         let start = start ?? 0

@@ -3,9 +3,9 @@ import Letterhead
 import LetterheadFoundation
 import Synchronization
 
-/// Sends an upload's requests, and reports a progress that never decreases, although lost bytes are sent again.
+/// Sends the requests of an upload. The progress that it reports never decreases, although lost bytes are sent again.
 final class UploadExchange: Sendable {
-    /// The template's request, without progress.
+    /// The request from the template, without its progress closure.
     let request: HTTPRequest
     private let next: any HTTPLoader
     private let total: Int
@@ -31,15 +31,15 @@ final class UploadExchange: Sendable {
         if isNew { onProgress?(HTTPRequest.Progress(direction: .upload, completedBytes: count, totalBytes: total)) }
     }
 
-    /// Sends a request, and returns a response with any status, even if a validator has refused it.
+    /// Sends a request, and returns a response with any status, even if a validator of the client has refused it.
     ///
     /// - Parameters:
-    ///   - method: the method. Default: nil (the template's).
-    ///   - url: the upload's URL. Default: nil (the template's URL).
-    ///   - headers: the protocol's headers and the content's. At the template's URL, its headers take precedence over
-    ///     those that don't belong to the protocol alone.
+    ///   - method: the method. Default: nil (the method of the template).
+    ///   - url: the upload URL. Default: nil (the template URL).
+    ///   - headers: the headers of the protocol and of the content. At the template URL, template headers take
+    ///     precedence, except for fields that only the protocol may set.
     ///   - body: the content. Default: nil.
-    ///   - range: the body's range in the content. Default: empty.
+    ///   - range: the range of the body in the content. Default: empty.
     func send(
         _ method: HTTPMethod? = nil, to url: URL? = nil, _ headers: HTTPHeaders = [:], body: (any HTTPBody)? = nil,
         covering range: Range<Int> = 0..<0
@@ -55,7 +55,7 @@ final class UploadExchange: Sendable {
             sent.headers = all
         }
         if let body {
-            // Only the server's offset tells what to send again, so no other link does.
+            // Only the server offset tells which bytes to send again, so no other link may retry.
             (sent.body, sent.maximumRetries) = (body, 0)
             sent.onProgress = { [weak self] progress in
                 guard progress.direction == .upload else { return }
@@ -69,12 +69,13 @@ final class UploadExchange: Sendable {
             response = refused
         }
         self.sent.store(true, ordering: .relaxed)
-        // A body over the limit isn't in memory. The next request may need what a link has given it, such as a slot.
+        // If the body is over the limit, it isn't in memory yet. Discarding it releases what a link has reserved for
+        // the response, such as a slot, because the next request may need it.
         await response.body.discard()
         return response
     }
 
-    /// The protocols' fields, which a template can't set.
+    /// The protocol fields, which a template can't set.
     private static let own: Set<HTTPHeaders.Name> = [
         "Tus-Resumable", "Upload-Complete", "Upload-Draft-Interop-Version", "Upload-Length", "Upload-Offset",
     ]
@@ -86,10 +87,11 @@ final class UploadExchange: Sendable {
         }
     }
 
-    /// Returns a request for the upload's URL, as if a redirect had led there. Headers about the template's content and
-    /// its conditions don't belong to a chunk.
+    /// Returns a request for the upload URL, as if a redirect had led there. Template headers about content and
+    /// conditions are removed, because they don't apply to a chunk.
     ///
-    /// - Parameter creation: the request that created the upload, as it was sent. Default: nil (an earlier load did).
+    /// - Parameter creation: the request that created the upload, as it was sent. Default: nil (an earlier load has
+    ///   created it).
     func moved(
         _ sent: HTTPRequest, to url: URL, with body: (any HTTPBody)?, namedBy creation: HTTPRequest? = nil
     ) throws(HTTPError) -> HTTPRequest {
@@ -112,7 +114,8 @@ final class UploadExchange: Sendable {
 }
 
 extension HTTPRequest.Progress {
-    /// Returns how much of a body with this length was sent. What signs the body may frame it, so more bytes are sent.
+    /// Returns how many of the body bytes were sent. A signer may frame the body, so more bytes may be sent than it
+    /// has.
     fileprivate func share(of length: Int) -> Int {
         guard let totalBytes, totalBytes > length else { return completedBytes }
         return Int(Double(length) * (Double(completedBytes) / Double(totalBytes)))

@@ -2,8 +2,7 @@
 import Letterhead
 public import LetterheadFoundation
 
-/// A folder that remembers unfinished uploads, so that they continue after a restart of the program. Several processes
-/// can use it at the same time.
+/// A folder that remembers unfinished uploads, so that they continue after a restart of the program.
 ///
 /// ```swift
 /// let store = UploadStore(in: folder, user: "ada")
@@ -11,13 +10,15 @@ public import LetterheadFoundation
 /// for upload in try store.uploads() { print(upload.fileName, upload.created) }
 /// ```
 ///
-/// Each upload has a small file that contains the upload's URL, and the name, size and modification time of the file
-/// that is sent, or the size and the SHA-256 digest of bytes in memory. It contains no content and no credentials, and
-/// only the current user can read it. The URL may be enough to change or end the upload if the server doesn't check
-/// credentials, so protect the folder as you protect the content.
+/// Each upload has a small file in the folder, which only the current user can read. Several processes can use the
+/// folder at the same time.
 ///
-/// An entry is removed when its upload is complete or cancelled. An upload that has expired isn't continued, and
-/// ``uploads()`` removes its entry.
+/// - The file contains the URL of the upload, and the name, size and modification time of the content file, or the size
+///   and the SHA-256 digest of bytes in memory.
+/// - It contains no content and no credentials. But if the server doesn't check credentials, the URL is enough to
+///   change or end the upload. Protect the folder as you protect the content.
+/// - An entry is removed when its upload is complete or cancelled. An upload that has expired isn't continued, and
+///   ``uploads()`` removes its entry.
 public struct UploadStore: Sendable {
     private let folder: URL
     private let owner: String
@@ -25,10 +26,10 @@ public struct UploadStore: Sendable {
     let now: @Sendable () -> Date
 
     /// - Parameters:
-    ///   - folder: a folder that only stores use. It's created when the first upload begins.
+    ///   - folder: a folder that only upload stores use. It is created when the first upload begins.
     ///   - user: the user who is signed in. Uploads of other users aren't listed and aren't continued. Default: empty.
     ///   - maximumAge: the age after which an upload isn't continued. Default: seven days.
-    ///   - now: the current date. Default: the system's date.
+    ///   - now: returns the current date.
     public init(
         in folder: URL, user: String = "", maximumAge: Duration = .seconds(604_800),
         now: @escaping @Sendable () -> Date = { Date() }
@@ -37,7 +38,7 @@ public struct UploadStore: Sendable {
         owner = Self.hash(user)
     }
 
-    /// The user's unfinished uploads, the oldest first. Files that aren't entries are left out.
+    /// Returns the unfinished uploads of the user, the oldest first. Files that aren't entries are left out.
     ///
     /// - Throws: an error from the file system.
     public func uploads() throws -> [UnfinishedUpload] {
@@ -54,7 +55,7 @@ public struct UploadStore: Sendable {
     public func remove(_ upload: UnfinishedUpload) throws {
         try HTTPRequest(method: .delete, url: upload.url).storing(isSent: false) {
             let entry = try entry(upload.id)
-            // Another upload of the file may have replaced it.
+            // A newer upload of the file may have replaced it.
             if try entry.upload()?.url == upload.url { entry.forget() }
         }
     }
@@ -64,17 +65,17 @@ public struct UploadStore: Sendable {
         guard var upload: UnfinishedUpload = try PartFile.record(in: file) else { return nil }
         upload.id = id
         guard upload.expires <= now() else { return upload }
-        // Another process may have begun it again.
+        // A different process may have begun the upload again.
         if let entry = try? UploadEntry(file), try entry.upload().map({ $0.expires <= now() }) == true {
             entry.forget()
         }
         return nil
     }
 
-    /// Opens and locks an upload's entry.
+    /// Opens and locks the entry of an upload.
     ///
-    /// - Throws: ``PartFile/IsInUse`` or an error from the file system. `EINVAL` if the name isn't one that the store
-    ///   gives to the user's entries: an upload that a program has decoded can contain any name.
+    /// - Throws: ``PartFile/IsInUse`` or an error from the file system. `EINVAL` if the store doesn't create entries
+    ///   with this name for the user: a program may have decoded an upload with any name.
     func entry(_ id: String) throws -> UploadEntry {
         guard isOwn(id) else { throw POSIXError(.EINVAL) }
         try FileManager.default.createDirectory(
@@ -94,30 +95,31 @@ public struct UploadStore: Sendable {
     }
 }
 
-/// An upload that a store remembers. Its offset isn't part of it, because only the server knows it.
+/// An unfinished upload that a store remembers. It doesn't contain the offset, because only the server knows it.
 public struct UnfinishedUpload: Codable, Sendable, Hashable, Identifiable {
-    /// The name of the entry's file.
+    /// The name of the store entry.
     public internal(set) var id: String
-    /// The key in the upload's settings.
+    /// The key in the settings of the upload.
     public let key: String?
-    /// The upload's URL at the server. It may be secret.
+    /// The URL of the upload at the server. It may be secret.
     public let url: URL
-    /// The file's name. Empty for bytes in memory.
+    /// The name of the file. Empty for bytes in memory.
     public let fileName: String
-    /// The content's size in bytes.
+    /// The size of the content in bytes.
     public let byteCount: Int
     public let created: Date
-    /// When the upload can no longer be continued: the server's date or the store's maximum age, whichever is earlier.
+    /// When the upload can no longer be continued: at the date that the server set, or at the maximum age of the store
+    /// if that is earlier.
     public internal(set) var expires: Date
     let kind: String
-    /// The origin where the upload was created. No other one receives credentials, because a server chooses the URL.
+    /// The origin where the upload was created. A server chooses the URL, so other origins receive no credentials.
     let origin: String?
     var modified: Int64
     let digest: String?
     let start: Int?
 }
 
-/// An upload's file in a store. Until it is released, it holds a lock, so that no other task or process sends the
+/// The store entry of an upload. Until it is released, it holds a lock, so that no other task or process sends the
 /// upload.
 final class UploadEntry: Sendable {
     let file: URL
@@ -130,7 +132,7 @@ final class UploadEntry: Sendable {
         descriptor = try PartFile.lockedFile(file.appendingPathExtension("lock").filePath, O_CREAT)
     }
 
-    /// Releases the lock. Without an upload, nothing is left.
+    /// Releases the lock. If there is no upload in the entry, the lock file is removed.
     deinit {
         if (try? upload()) == nil { _ = unsafe unlink(lock.filePath) }
         PrivateFile.unlock(descriptor)
@@ -138,7 +140,7 @@ final class UploadEntry: Sendable {
 
     func upload() throws -> UnfinishedUpload? { try PartFile.record(in: file) }
 
-    /// Replaces the file atomically: a process that ends now leaves the old content or the new one.
+    /// Replaces the file atomically. A process that ends during the call leaves either the old or the new content.
     func write(_ upload: UnfinishedUpload) throws {
         _ = unsafe unlink(draft.filePath)
         try PartFile.write(upload, to: draft)
