@@ -2,42 +2,53 @@
 public import Letterhead
 public import LetterheadFoundation
 
-/// The limits, retries and circuits that most clients need, in the right order.
+/// The time limits, retries and circuits that most clients need, in the right order.
 ///
 /// ```swift
 /// let client = HTTPClient(environment: .production, resilience: .standard)
 /// print(client)   // shows each of its parts
 /// ```
 ///
+/// Begin with the defaults, and change the properties that you know better.
+///
+/// ```swift
+/// var resilience = Resilience.standard
+/// resilience.deadline = .seconds(10)
+/// ```
+///
 /// A request passes these parts, the outermost first. Set a property to nil to leave its part out.
 ///
-/// 1. ``deadline``, which limits all that follows
+/// 1. ``deadline``, which limits all other parts
 /// 2. ``retrying``, with the ``retryBudget``
 /// 3. ``hedge`` and ``balance``
 /// 4. ``breaker``, so that a request to a server in trouble neither waits for a slot nor is sent
 /// 5. ``throttle``
 /// 6. ``attemptTimeout``
 ///
-/// Clients that are created from one value share its links: its hedge, balance, breaker and throttle. A circuit that
-/// opens for one client is open for all, and the throttle limits their requests together, as you want it for several
-/// clients of one service. Resetting one client also resets the links. The other settings, such as the retries with
-/// their budget, apply to each client by itself.
+/// ## Share a value between clients
 ///
-/// For clients that share nothing, create a value for each. ``standard`` is new each time. A value's copies share its
-/// links, too: to change a link in one copy only, replace it, such as
+/// Clients that are created from one value share its links: the hedge, the balance, the breaker and the throttle. A
+/// circuit that opens for one client is open for all, and the throttle limits their requests together. Use this for
+/// several clients of one service. A reset of one client also resets the shared links. The other settings, such as the
+/// retries with their budget, apply to each client separately.
+///
+/// For clients that share nothing, use ``standard`` for each, because it is new each time. Copies of a value share its
+/// links as well. To change a link in one copy only, replace it, such as
 /// `slow.throttle = Throttle(limit: 8, streams: 8, per: .host)`.
+///
+/// <doc:StayingUp> shows what each part does to a service in trouble.
 public struct Resilience: Sendable {
     /// The total time for a request that sets no deadline. Default: 30 seconds.
     public var deadline: Duration? = .seconds(30)
-    /// Default: at most 2 retries with exponential waits.
+    /// When and how often a failed request is retried. Default: at most 2 retries with exponential waits.
     public var retrying = Backoff(.exponential(base: .milliseconds(200)), maximumRetries: 2)
     /// Limits the retries to each origin. Default: the standard budget.
     public var retryBudget = Retry.Budget.standard
-    /// Default: nil.
+    /// Sends slow requests a second time. Default: nil (no hedges).
     public var hedge: Hedge?
-    /// Default: nil.
+    /// Spreads requests over several replicas. Default: nil (no replicas).
     public var balance: Balance?
-    /// Default: a circuit for each host.
+    /// Stops sending requests to a server that fails. Default: a circuit for each host.
     public var breaker: CircuitBreaker?
     /// Limits the requests that are in progress at the same time. Default: 64 to each host, and 64 streamed responses.
     public var throttle: Throttle?
@@ -45,7 +56,7 @@ public struct Resilience: Sendable {
     /// to a file. Default: 10 seconds.
     public var attemptTimeout: Duration? = .seconds(10)
 
-    /// Creates the defaults.
+    /// Creates a value with the defaults.
     ///
     /// - Parameters:
     ///   - clock: measures all times.
@@ -58,13 +69,13 @@ public struct Resilience: Sendable {
         throttle = Throttle(limit: 64, streams: 64, per: .host, clock: clock)
     }
 
-    /// The defaults, with a separate breaker and throttle each time.
+    /// A new value with the defaults, which has a separate breaker and throttle.
     public static var standard: Resilience { Resilience() }
 
-    /// The links around the retries, for a client's parameter `links`.
+    /// The links around the retries, for the parameter `links` of a client.
     public var links: (any LoaderLink)? { deadline.map { Deadline($0, clock: retrying.clock) } }
 
-    /// The links for each attempt, for a client's parameter `attemptLinks`.
+    /// The links for each attempt, for the parameter `attemptLinks` of a client.
     public var attemptLinks: (any LoaderLink)? {
         let links: [(any LoaderLink)?] = [hedge, balance, breaker, throttle, attemptTimeout.map { AttemptTimeout($0) }]
         return links.reduce(nil) { $0 --> $1 }
@@ -72,9 +83,10 @@ public struct Resilience: Sendable {
 }
 
 extension HTTPClient {
-    /// Creates a client that stays within limits and recovers from failures (see ``Resilience``). The other parameters
-    /// are the same as in the client's own initializer. `links` run before all other links, and `attemptLinks` below
-    /// the links in `resilience`.
+    /// Creates a client that stays within limits and recovers from failures (see ``Resilience``).
+    ///
+    /// The other parameters are the same as in the standard initializer of the client. `links` run before all other
+    /// links, and `attemptLinks` below the links in `resilience`.
     public init(
         environment: ServerEnvironment? = nil, resilience: Resilience, decoder: any HTTPBodyDecoder = JSONDecoder(),
         authentication: HTTPAuthentication? = nil, cookies: CookieJar? = nil, cache: (any LoaderLink)? = nil,
@@ -91,7 +103,7 @@ extension HTTPClient {
     }
 }
 
-/// Limits each attempt if its request sets no limit.
+/// Limits the time of each attempt, if its request sets no timeout.
 struct AttemptTimeout: LoaderLink, CustomStringConvertible {
     private let limit: Duration
 

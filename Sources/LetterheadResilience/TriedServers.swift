@@ -2,8 +2,8 @@
 import Letterhead
 import Synchronization
 
-/// The servers that a load was sent to. The load's attempts, and the requests that a hedge sends at once, share one
-/// object.
+/// The servers that a load was sent to. All attempts of the load, and the requests that a hedge sends at the same time,
+/// share one object.
 final class TriedServers: Sendable {
     private let state = Mutex<[HTTPOrigin]>([])
     private let overtaken = Atomic(false)
@@ -34,8 +34,8 @@ extension HTTPRequest {
         set { loadValues[option: Tried.self] = newValue }
     }
 
-    /// The server that sent this request's 401, or that must receive this request, because it answers the 401's nonce.
-    /// nil if any server may receive it.
+    /// The only server that may receive this request, because it sent a 401 with a nonce that the request answers. In
+    /// the request of a response, it is the server that sent a 401. nil if any server may receive the request.
     var boundServer: HTTPOrigin? {
         get { loadValues[option: BoundServer.self] }
         set { loadValues[option: BoundServer.self] = newValue }

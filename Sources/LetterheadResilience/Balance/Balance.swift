@@ -10,25 +10,32 @@ import Synchronization
 ///     attemptLinks: Balance(among: ["https://a.example.com", "https://b.example.com"]))
 /// ```
 ///
-/// Your program knows the fleet by the environment's origin. Credentials, cookies, redirects and caches belong to it,
-/// and responses and errors look as if it had responded. Only the connection, its certificate, the `Host` field and the
-/// exchange's events belong to the replica. Other requests, such as to a redirect's host, pass unchanged.
+/// Your program addresses the logical origin, which is the origin of the environment. Credentials, cookies, redirects
+/// and caches belong to this origin, and responses and errors look as if it had responded. Only the connection, its
+/// certificate, the `Host` field and the events of the exchange belong to the replica. Requests to other origins, such
+/// as after a redirect, pass unchanged.
 ///
-/// Each attempt goes to a replica that its load has not tried, while there is one. The next replica is tried at once if
-/// nothing was sent, because a replica could not be reached, its ``CircuitBreaker`` is open or the queue of its
-/// `Throttle` is full. A request that answers a 401, as `.digest` sends it, goes to the replica that sent the 401,
-/// because no other replica knows its nonce. For other failures, `Retry` decides.
+/// Put it into the `attemptLinks`, above the links that belong to each replica, such as a ``CircuitBreaker``. A reset
+/// forgets the failures.
 ///
-/// After several failures in a row, the link leaves a replica alone for a while. A single request then finds out
-/// whether it has recovered. If all replicas rest, all are used.
+/// ## How a replica is chosen
 ///
-/// Put it into the `attemptLinks`, above the links that belong to each replica. A reset forgets the failures.
+/// - While there is a replica that a request has not tried, each attempt goes to such a replica. Among them, the
+///   ``Policy`` chooses.
+/// - The next replica is tried at once if nothing was sent: the first one could not be reached, its ``CircuitBreaker``
+///   is open, or the queue of its `Throttle` is full. For other failures, `Retry` decides.
+/// - After several failures in a row, the link leaves a replica alone for a while. A single request then finds out
+///   whether it has recovered. If all replicas are left alone, all are used.
+/// - A request that answers a 401, as `.digest` sends it, goes to the replica that sent the 401, because no other
+///   replica knows the nonce.
+///
+/// For a list of replicas that changes, set ``replicas``.
 public final class Balance: LoaderLink {
     fileprivate struct State {
         var replicas: [Replica]
         var fleet: Fleet
         var defect: String?
-        /// A replica on another machine without TLS, if any.
+        /// A replica on a different machine without TLS, if any.
         var insecure: HTTPOrigin?
     }
 
@@ -43,12 +50,12 @@ public final class Balance: LoaderLink {
     /// - Parameters:
     ///   - replicas: the servers. With none, each request fails with `.invalidRequest`.
     ///   - policy: how a replica is chosen.
-    ///   - logical: the requests to this origin are balanced. Default: the origin of the client's environment.
+    ///   - logical: the origin to balance. Default: nil (the origin of the client environment).
     ///   - limit: how many failures in a row it takes to leave a replica alone.
-    ///   - rest: how long it is left alone.
-    ///   - condition: the outcomes that are failures. Default: nil (`.serverFailures`).
-    ///   - clock: measures the rest.
-    ///   - random: returns numbers from 0 to 1, for a test. Default: nil (the link's own generator).
+    ///   - rest: how long a replica is left alone.
+    ///   - condition: the outcomes that count as failures. Default: nil (`.serverFailures`).
+    ///   - clock: measures how long replicas are left alone.
+    ///   - random: returns numbers from 0 to 1, for a test. Default: nil (a generator of this link).
     public init(
         among replicas: [Replica], by policy: Policy = .lessBusyOfTwo, for logical: HTTPOrigin? = nil,
         restingAfter limit: Int = 3, rest: Duration = .seconds(10),
@@ -63,8 +70,8 @@ public final class Balance: LoaderLink {
         self.replicas = replicas
     }
 
-    /// The servers. Set it when your service discovery reports others, for example in a `for await` loop over its
-    /// lists. Requests in progress continue, and the link keeps what it knows of a replica that stays.
+    /// The servers. Set it when your service discovery reports a new list, for example in a `for await` loop. Requests
+    /// in progress continue, and the link keeps what it knows about a replica that stays in the list.
     public var replicas: [Replica] {
         get { state.withLock { $0.replicas } }
         set {
@@ -77,18 +84,18 @@ public final class Balance: LoaderLink {
         }
     }
 
-    /// The replicas that are left alone, because they have failed several times in a row.
+    /// The replicas that are left alone at the moment, because they have failed several times in a row.
     public var resting: [HTTPOrigin] {
         let now = stopwatch.now
         return state.withLock { $0.fleet.resting(at: now) }
     }
 
-    /// - Throws: `.invalidRequest`, with nothing sent, if there are no replicas, if a replica is refused, if a replica
-    ///   on another machine has http and the logical origin has https or is this machine, or if the logical origin is
-    ///   not known. Otherwise, the next loader's errors.
+    /// - Throws: `.invalidRequest`, with nothing sent, if there are no replicas, if a replica is malformed, or if the
+    ///   logical origin is not known. Also if a replica on a different machine has http although the logical origin has
+    ///   https or is this machine. Otherwise, the errors of the next loader.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         guard let logical = logical ?? request.homeOrigin else {
-            // A request that refuses the environment is for another server.
+            // A request that refuses the environment is for a different server.
             if request.options.contains(ServerEnvironment.self), request.serverEnvironment == nil {
                 return try await next.load(request)
             }
@@ -118,7 +125,7 @@ public final class Balance: LoaderLink {
                 let bound = response.status == .unauthorized ? replica : nil
                 if response.request.boundServer != bound { response.request.boundServer = bound }
                 response.returnLinks(from: replica, to: logical)
-                // A balance below has set the server that has written the body.
+                // A `Balance` below has already noted the server that has written the body.
                 if response.respondingServer == nil, replica != logical { response.respondingServer = replica }
                 return response
             case .failure(let error):
@@ -188,9 +195,10 @@ extension Balance {
         return health
     }
 
-    /// Returns whether another replica receives the request at once, because this one has received nothing. After an
-    /// attempt to connect, it must be a replica that doesn't rest, so that an outage does not multiply the connections.
-    /// The body must be replayable then, because it may have been read.
+    /// Returns whether the next replica receives the request at once, because this one has received nothing.
+    ///
+    /// After an attempt to connect, there must be a replica that isn't left alone, so that an outage does not multiply
+    /// the connections. The body must be replayable in that case, because it may have been read.
     private func mayContinue(_ request: HTTPRequest, after error: HTTPError, without tried: [HTTPOrigin]) -> Bool {
         guard !error.mayHaveBeenSent, !Task.isCancelled else { return false }
         let now = stopwatch.now
@@ -205,7 +213,7 @@ extension Balance {
         }
     }
 
-    /// The servers that the load has tried, for the response's request.
+    /// Returns the servers that the load has tried, for the request in the response.
     private static func tried(_ shared: TriedServers?, _ origin: HTTPOrigin, isBad: Bool) -> TriedServers? {
         guard isBad else {
             shared?.remove(origin)
@@ -239,25 +247,27 @@ extension Balance {
         }
 
         let kind: Kind
-        /// The policy's name.
+        /// The name of the policy.
         public let description: String
 
-        /// One after the other.
+        /// Chooses the replicas one after the other.
         public static let roundRobin = Policy(kind: .roundRobin, description: "roundRobin")
 
-        /// Of two random replicas, the one with fewer requests in progress. Slow replicas receive fewer requests, so
-        /// this is the best choice for most fleets. If a hedge overtakes a request, it still counts as in progress
-        /// until the replica responds well, or until no request was overtaken for the time of a rest.
+        /// Of two random replicas, chooses the one with fewer requests in progress. It is the best choice for most
+        /// fleets, because slow replicas receive fewer requests.
+        ///
+        /// If a hedge overtakes a request, the request still counts as in progress. It stops counting when the replica
+        /// responds well, or when no request was overtaken for as long as a replica is left alone.
         public static let lessBusyOfTwo = Policy(kind: .lessBusyOfTwo, description: "lessBusyOfTwo")
 
-        /// The first in the list, as long as it is well. Use it for a server with standbys.
+        /// Chooses the first replica in the list, as long as it doesn't fail. Use it for a server with standbys.
         public static let ordered = Policy(kind: .ordered, description: "ordered")
 
-        /// At random, in proportion to ``Replica/weight``.
+        /// Chooses at random, in proportion to ``Replica/weight``.
         public static let weighted = Policy(kind: .weighted, description: "weighted")
 
-        /// The same replica for all requests with the same key, such as a tenant, as long as it is well. If a replica
-        /// fails or the list changes, only that replica's keys move.
+        /// Chooses the same replica for all requests with the same key, such as a tenant, as long as it doesn't fail.
+        /// If a replica fails or leaves the list, only its keys move.
         public static func sticky(_ key: @escaping @Sendable (HTTPRequest) -> String) -> Policy {
             Policy(kind: .sticky(key), description: "sticky")
         }

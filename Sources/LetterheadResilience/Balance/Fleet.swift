@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: MIT
 import Letterhead
 
-/// The replicas of a ``Balance``, and what it knows of them. It has no clock and no lock.
+/// The replicas of a ``Balance``, and what it knows about them. It has no clock and no lock.
 struct Fleet {
     /// A request that is sent to a replica.
     struct Permit {
         let member: Int
-        /// Whether the replica rests, and the request finds out whether it has recovered.
+        /// Whether the replica was left alone, and the request finds out whether it has recovered.
         let isProbe: Bool
-        /// How many resets came before it.
+        /// How many resets came before the request.
         let era: Int
     }
 
     private struct Member {
-        /// A number that no other member has had.
+        /// A number that no other member has, not even a former member.
         let number: Int
         let origin: HTTPOrigin
         var weight: Double
         var busy = 0
         var failures = 0
-        /// nil unless the replica is left alone.
+        /// When the replica is used again. nil unless it is left alone.
         var restsUntil: Duration?
         var isProbed = false
         /// How many requests hedges have overtaken since the last good response.
         var overtaken = 0
-        /// When they no longer count.
+        /// When overtaken requests no longer count.
         var overtakenUntil = Duration.zero
 
-        /// The requests in progress. Requests that a hedge has overtaken, and therefore cancelled, are added for a
-        /// time: a server that hangs would otherwise look idle.
+        /// Returns the number of requests in progress. It includes requests that a hedge has recently overtaken and
+        /// therefore cancelled, because a server that hangs would otherwise look idle.
         func load(at now: Duration) -> Int { overtakenUntil > now ? busy + overtaken : busy }
 
         func isAwake(at now: Duration) -> Bool {
@@ -39,11 +39,11 @@ struct Fleet {
 
     private var members: [Member] = []
     private var all: [Int] = []
-    /// Whether a replica may rest. Otherwise, nothing has to be filtered.
+    /// Whether a replica may be left alone. Otherwise, no filter is necessary.
     private var hasResting = false
     private var turn = 0
     private var lastNumber = 0
-    /// The state of the random numbers. The system's generator would cost a system call for each number.
+    /// The state of the random numbers. The system generator would cost a system call for each number.
     private var seed = UInt64.random(in: 0 ... .max)
     private var era = 0
 
@@ -54,14 +54,14 @@ struct Fleet {
     /// The replicas that are left alone.
     func resting(at now: Duration) -> [HTTPOrigin] { members.filter { !$0.isAwake(at: now) }.map(\.origin) }
 
-    /// Returns whether there are replicas that were not tried and don't rest.
+    /// Returns whether there are replicas that were not tried and are not left alone.
     ///
-    /// - Parameter now: the time, or nil to include resting replicas.
+    /// - Parameter now: the time, or nil to include replicas that are left alone.
     func hasOthers(than tried: [HTTPOrigin], at now: Duration?) -> Bool {
         members.contains { member in !tried.contains(member.origin) && now.map { member.isAwake(at: $0) } ?? true }
     }
 
-    /// Replaces the list, and keeps what is known of replicas in both lists.
+    /// Replaces the list, and keeps what is known about replicas in both lists.
     mutating func replace(with replicas: [Replica]) {
         let old = members
         members = []
@@ -88,13 +88,13 @@ struct Fleet {
 
     /// Chooses a replica in this order:
     ///
-    /// 1. one that the load has not tried and that does not rest
+    /// 1. one that the load has not tried and that is not left alone
     /// 2. one that the load has not tried
-    /// 3. one that does not rest
+    /// 3. one that is not left alone
     /// 4. any replica
     ///
     /// - Parameters:
-    ///   - key: a sticky policy's key.
+    ///   - key: the key of a sticky policy.
     ///   - bound: the replica to choose, if it is in the list.
     mutating func choose(
         _ policy: Balance.Policy, key: String?, without tried: [HTTPOrigin], bound: HTTPOrigin?, at now: Duration,
@@ -122,7 +122,7 @@ struct Fleet {
         switch policy.kind {
         case .ordered: return candidates[0]
         case .roundRobin:
-            // The next in the whole list, so that the turns are the same with and without resting replicas.
+            // The next replica in the whole list, so that the order is the same if some replicas are left alone.
             let index = candidates.first { $0 >= turn } ?? candidates[0]
             turn = (index + 1) % members.count
             return index
@@ -140,7 +140,7 @@ struct Fleet {
             }
             return candidates[candidates.count - 1]
         case .sticky:
-            // Rendezvous hashing: each key orders the replicas by their common hash.
+            // Rendezvous hashing: each replica is hashed together with the key, and the highest hash wins.
             var best = (index: candidates[0], hash: UInt64(0))
             for index in candidates {
                 let hash = Self.hash(key ?? "", members[index].origin)
@@ -150,18 +150,18 @@ struct Fleet {
         }
     }
 
-    /// Counts a request's outcome. ``leave(_:)`` must be called as well, when its body has ended.
+    /// Counts the outcome of a request. ``leave(_:)`` must be called as well, when the body has ended.
     mutating func settle(_ permit: Permit, _ health: ServerHealth, at now: Duration, rest: Duration, after limit: Int) {
         guard permit.era == era, let index = index(of: permit) else { return }
         if permit.isProbe { members[index].isProbed = false }
         if health == .good { members[index].overtaken = 0 }
         switch health {
         case .unknown:
-            // A cancelled probe has shown nothing. Otherwise, if a hedge ended the probe of a server that hangs, the
-            // next probe would follow at once.
+            // A cancelled probe has shown nothing. The replica is left alone for the same time again, because
+            // otherwise, if a hedge cancelled the probe of a server that hangs, the next probe would follow at once.
             if permit.isProbe { members[index].restsUntil = now + rest }
         case .good:
-            // A late response to an earlier request does not end a rest.
+            // A late response to an earlier request doesn't show that the replica has recovered.
             guard permit.isProbe || members[index].restsUntil == nil else { return }
             (members[index].failures, members[index].restsUntil) = (0, nil)
             if permit.isProbe { hasResting = members.contains { $0.restsUntil != nil } }
@@ -177,8 +177,8 @@ struct Fleet {
         if let index = index(of: permit) { members[index].busy -= 1 }
     }
 
-    /// Counts a request that a hedge has overtaken as still in progress, until the server responds well, or no request
-    /// was overtaken for the time of a rest.
+    /// Counts a request that a hedge has overtaken as still in progress. It counts until the server responds well, or
+    /// until no request was overtaken for as long as a replica is left alone.
     mutating func keepOvertaken(_ permit: Permit, at now: Duration, rest: Duration) {
         guard permit.era == era, let index = index(of: permit) else { return }
         members[index].overtaken = members[index].load(at: now) - members[index].busy + 1
@@ -204,7 +204,7 @@ struct Fleet {
         min(max(0, Int(random * Double(count))), count - 1)
     }
 
-    /// FNV-1a with a final mix, because the standard library's hashes differ in each process.
+    /// FNV-1a with a final mix, because the hashes of the standard library differ in each process.
     private static func hash(_ key: String, _ origin: HTTPOrigin) -> UInt64 {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in key.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }

@@ -2,26 +2,30 @@
 public import Letterhead
 public import LetterheadFoundation
 
-/// A server for ``Balance``, one of several with the same content.
-///
-/// A replica receives the logical origin's credentials and cookies. If the logical origin has https or is this machine,
-/// a replica on another machine must therefore have https, too. Inside a network that you trust, give the logical
-/// origin http and another machine's name, and list it in the credentials' `allowedOrigins`.
+/// One of several servers with the same content, for ``Balance``.
 ///
 /// ```swift
 /// let replicas: [Replica] = ["https://a.example.com", Replica("https://b.example.com:8443", weight: 2)]
 /// ```
+///
+/// A replica receives the credentials and cookies of the logical origin. If the logical origin has https or is this
+/// machine, a replica on a different machine must therefore have https, too.
+///
+/// Inside a network that you trust, you can use http. Let the logical origin have http and the name of a different
+/// machine, and list it in the `allowedOrigins` of the credentials.
 public struct Replica: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
-    /// The scheme, the host and the port, or nil if the URL is refused.
+    /// The scheme, the host and the port, or nil if the URL is malformed.
     public let origin: HTTPOrigin?
-    /// The replica's share of requests under ``Balance/Policy/weighted``, in relation to the other replicas. Default:
-    /// 1.
+    /// The share of requests that the replica receives under ``Balance/Policy/weighted``, in relation to the other
+    /// replicas. Default: 1.
     public let weight: Double
-    /// What is wrong with the URL, if anything.
+    /// What is wrong with the URL, or nil if it is valid.
     let defect: String?
 
-    /// Creates a replica from a URL without a path, a user and a query. With any other URL, each request of ``Balance``
-    /// fails with `.invalidRequest`. A weight below zero and NaN count as zero.
+    /// Creates a replica from a URL with a scheme, a host and optionally a port. If the URL is malformed or has a path,
+    /// a user or a query, each request of ``Balance`` fails with `.invalidRequest`.
+    ///
+    /// A weight below zero counts as zero, and so does NaN.
     public init(_ url: String, weight: Double = 1) {
         self.weight = weight > 0 ? weight : 0
         guard let request = try? HTTPRequest(url), let origin = request.origin else {
@@ -44,14 +48,14 @@ public struct Replica: Sendable, Hashable, ExpressibleByStringLiteral, CustomStr
 }
 
 extension HTTPRequest {
-    /// Returns the request with a server's scheme, host and port.
+    /// Returns the request with the scheme, the host and the port of a server.
     func sent(to origin: HTTPOrigin) -> HTTPRequest {
         var request = self
         (request.logicalOrigin, request.origin) = (request.origin, origin)
         return request
     }
 
-    /// Gives the request another request's scheme, host and port, if it was sent to a replica.
+    /// Restores the scheme, the host and the port of the original request, if this request was sent to a replica.
     mutating func returnFrom(
         _ replica: HTTPOrigin, to logical: HTTPOrigin, of other: HTTPRequest, _ tried: TriedServers?
     ) {
@@ -68,15 +72,15 @@ extension HTTPRequest {
 }
 
 extension HTTPResponse {
-    /// Replaces a replica's origin in `Location`, `Content-Location` and `Link`: for the client, the logical origin has
-    /// responded.
+    /// Replaces the origin of a replica in `Location`, `Content-Location` and `Link`, because for the client, the
+    /// logical origin has responded.
     mutating func returnLinks(from replica: HTTPOrigin, to logical: HTTPOrigin) {
         for name in ["Location", "Content-Location"] as [HTTPHeaders.Name] {
             guard let place = headers[name] else { continue }
             if let returned = Self.returned(place[...], from: replica, to: logical) { headers[name] = returned }
         }
         guard headers.contains("Link") else { return }
-        // Each link's target is in angle brackets (RFC 8288, 3).
+        // The target of each link is in angle brackets (RFC 8288, 3).
         let links = headers.values(for: "Link").joined(separator: ", ")
         var parts = links.utf8.split(separator: UInt8(ascii: "<"), omittingEmptySubsequences: false).map {
             String(Substring($0))
@@ -89,8 +93,8 @@ extension HTTPResponse {
         if isChanged { headers["Link"] = parts.joined(separator: "<") }
     }
 
-    /// Returns a text with the logical origin instead of the replica's at its beginning, or nil if it begins
-    /// differently.
+    /// Returns a text that begins with the logical origin instead of the replica, or nil if it doesn't begin with the
+    /// replica.
     private static func returned(_ text: Substring, from replica: HTTPOrigin, to logical: HTTPOrigin) -> String? {
         guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
         let end = text.utf8[colon...].dropFirst(3).firstIndex { "/?#>".utf8.contains($0) } ?? text.endIndex

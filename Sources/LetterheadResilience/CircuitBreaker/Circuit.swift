@@ -11,7 +11,7 @@ struct Circuit {
     /// The outcomes that are counted while the circuit is closed.
     private var window: FailureWindow
     private(set) var phase = Phase.closed
-    /// Identifies the current phase. If a request was sent in an earlier phase, its outcome doesn't count.
+    /// Identifies the current phase. The outcome of a request that was sent in an earlier phase doesn't count.
     private(set) var epoch: UInt64
 
     init(_ rule: CircuitBreaker.Rule, epoch: UInt64) {
@@ -47,7 +47,7 @@ struct Circuit {
             guard window.counts(isFailure: health == .bad, at: now) else { return }
             phase = .open(until: now + openTime)
         case (.halfOpen(let probing, let succeeded), .unknown):
-            // The slot is free for another probe.
+            // The slot is free for a new probe.
             phase = .halfOpen(probing: max(0, probing - 1), succeeded: succeeded)
             return
         case (.halfOpen, .bad): phase = .open(until: now + openTime)
@@ -80,7 +80,7 @@ struct Circuit {
     }
 }
 
-/// Counts a closed circuit's outcomes.
+/// Counts the outcomes of a closed circuit.
 struct FailureWindow {
     private struct Bucket {
         var number: Int64 = -1

@@ -11,11 +11,11 @@ extension CircuitBreaker {
 
         let kind: Kind
 
-        /// After this number of failures without a success between them, at least 1.
+        /// Opens a circuit after this number of failures without a success between them. The least number is 1.
         public static func consecutiveFailures(_ count: Int) -> Rule { Rule(kind: .consecutive(max(1, count))) }
 
-        /// When this share of the last period's requests has failed, if there were at least `minimum`. A period of zero
-        /// or less, and a share that is NaN, count as the defaults.
+        /// Opens a circuit when this share of the requests in the last period has failed, if there were at least
+        /// `minimum` requests. A period of zero or less, and a share that is NaN, count as the defaults.
         public static func failureRatio(
             _ share: Double = 0.5, minimum: Int = 20, within period: Duration = .seconds(10)
         ) -> Rule {
@@ -29,20 +29,20 @@ extension CircuitBreaker {
     public struct Scope: Sendable {
         let key: @Sendable (HTTPRequest) -> RouteKey
 
-        /// The requests to the same scheme, host and port, as for `Throttle`.
+        /// Requests to the same scheme, host and port share a circuit, as for `Throttle`.
         public static let host = Scope { RouteKey(origin: $0.origin) }
 
-        /// The requests with the same method and route to the same origin (see `RequestPath.route`). Requests without a
-        /// known route share a circuit for each method.
+        /// Requests with the same method and route to the same origin share a circuit (see `RequestPath.route`).
+        /// Requests without a known route share a circuit for each method.
         public static let route = Scope { RouteKey.route(of: $0) }
 
-        /// The requests with the same key. There should be few keys: at most 1,000 circuits are kept.
+        /// Requests with the same key share a circuit. Use few different keys: at most 1,000 circuits are kept.
         public static func key(_ key: @escaping @Sendable (HTTPRequest) -> String) -> Scope {
             Scope { RouteKey(name: key($0)) }
         }
     }
 
-    /// Whether requests pass a circuit.
+    /// Determines whether requests pass a circuit.
     public enum State: String, Sendable, Hashable {
         /// All requests pass.
         case closed
@@ -54,9 +54,9 @@ extension CircuitBreaker {
         case isolated
     }
 
-    /// A circuit's change, or a change of all circuits if ``circuit`` is nil.
+    /// A change of one circuit, or of all circuits if ``circuit`` is nil.
     public struct Change: Sendable, Hashable, CustomStringConvertible {
-        /// The circuit's name, such as `GET https://api.example.com users/{}`.
+        /// The name of the circuit, such as `GET https://api.example.com users/{}`.
         public let circuit: String?
         /// The new state.
         public let state: State
@@ -66,7 +66,7 @@ extension CircuitBreaker {
 }
 
 extension HTTPError.Code {
-    /// A ``CircuitBreaker`` has not sent the request, because its server is in trouble.
+    /// A ``CircuitBreaker`` has not sent the request, because too many requests to its server have failed.
     public static let circuitOpen = Self(rawValue: "circuitOpen")
 }
 
@@ -76,8 +76,8 @@ extension HTTPEvent.Name {
 }
 
 extension HTTPEvent.Fact where Value == String {
-    /// A circuit's name.
+    /// The name of a circuit.
     public static var circuit: Self { Self("circuit") }
-    /// A circuit's state.
+    /// The state of a circuit.
     public static var state: Self { Self("state") }
 }

@@ -8,15 +8,21 @@ import Synchronization
 /// let client = HTTPClient(environment: .production, attemptLinks: CircuitBreaker(per: .host))
 /// ```
 ///
-/// A circuit opens when too many requests fail. Its requests then fail at once with `.circuitOpen`, without reaching
-/// the server. After the open time, a few requests probe the server: if all succeed, the circuit closes, and if one
-/// fails, it opens again. If a probe is cancelled, or doesn't reach the server, the next request takes its place.
-/// Requests that were sent before the circuit has changed don't count.
+/// 1. When too many requests fail, a circuit opens. Further requests fail at once with `.circuitOpen`, without reaching
+///    the server.
+/// 2. After the open time, a few requests probe the server. If a probe is cancelled or doesn't reach the server, the
+///    next request takes its place.
+/// 3. If all probes succeed, the circuit closes. If one fails, it opens again.
 ///
-/// Put it into a client's `attemptLinks`, below ``Balance``, which then sends the request to another replica. `Retry`
-/// does not retry `.circuitOpen` by default, because the request would meet the same circuit.
+/// Put it into the `attemptLinks` of a client, below ``Balance``, which then sends the request to a different replica.
+/// `Retry` does not retry `.circuitOpen` by default, because the request would meet the same circuit.
 ///
-/// A streamed response's outcome is known with its head. A reset closes all circuits, except with ``isolate()``.
+/// To stop all requests yourself, for example during maintenance, call ``isolate()``. To observe the circuits, read
+/// ``changes()``.
+///
+/// - A response counts as soon as its head arrives, even if its body is streamed.
+/// - Requests that were sent before the circuit changed don't count.
+/// - A reset closes all circuits, except after ``isolate()``.
 public final class CircuitBreaker: LoaderLink {
     private let table = Mutex(CircuitTable())
     private let scope: Scope
@@ -30,9 +36,9 @@ public final class CircuitBreaker: LoaderLink {
     /// - Parameters:
     ///   - scope: the requests that share a circuit.
     ///   - rule: when a circuit opens. Default: when half of at least 20 requests in 10 seconds have failed.
-    ///   - openTime: the time until the first probe. A longer `Retry-After` from the server applies instead.
+    ///   - openTime: the time until the first probe. A longer `Retry-After` from the server takes precedence.
     ///   - probes: how many probes may be sent at the same time, and how many successes close the circuit.
-    ///   - condition: the outcomes that are failures. Default: nil (`.serverFailures`).
+    ///   - condition: the outcomes that count as failures. Default: nil (`.serverFailures`).
     ///   - backoff: its `longestServerDelay` limits the `Retry-After`. With `honoringRateLimits()`, the reset of a rate
     ///     limit counts like a `Retry-After`. Its clock and its date are used as well, but neither its waits nor its
     ///     number of retries.
@@ -45,7 +51,8 @@ public final class CircuitBreaker: LoaderLink {
         stopwatch = Stopwatch(backoff.clock)
     }
 
-    /// - Throws: `.circuitOpen`, with nothing sent, `.invalidRequest` for a negative limit of the back-off, and the errors of the next loader.
+    /// - Throws: `.circuitOpen`, with nothing sent, `.invalidRequest` for a negative limit of the back-off, and the
+    ///   errors of the next loader.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         if let rule = backoff.brokenRule { throw HTTPError(.invalidRequest, request: request, message: rule) }
         let permit = try permit(for: request)
@@ -65,13 +72,13 @@ public final class CircuitBreaker: LoaderLink {
     /// Closes all circuits, and ends ``isolate()``.
     public func close() { table.withLock { $0.closeAll(endingIsolation: true) } }
 
-    /// Each open, half-open or isolated circuit's state, by its name.
+    /// The states of all circuits that are open, half-open or isolated, by their names.
     public var states: [String: State] { table.withLock { $0.states } }
 
     /// Whether ``isolate()`` was called last.
     public var isIsolated: Bool { table.withLock { $0.isIsolated } }
 
-    /// Returns the changes from now on. If a reader is slow, it misses the oldest changes.
+    /// Returns all changes of circuits from now on. A slow reader misses the oldest changes.
     public func changes() -> AsyncStream<Change> {
         let (stream, continuation) = AsyncStream.makeStream(of: Change.self, bufferingPolicy: .bufferingNewest(100))
         let number = table.withLock { $0.watch(continuation) }
@@ -89,7 +96,7 @@ extension CircuitBreaker: CustomStringConvertible {
 }
 
 extension CircuitBreaker {
-    /// Returns nil for a request that is sent without a circuit.
+    /// Returns the permit of a circuit, or nil if the request is sent without a circuit. Throws if the circuit is open.
     private func permit(for request: HTTPRequest) throws(HTTPError) -> CircuitTable.Permit? {
         let key = scope.key(request)
         let now = stopwatch.now

@@ -2,14 +2,14 @@
 import Letterhead
 
 /// The circuits of a ``CircuitBreaker`` and the readers of their changes, without a clock. Callers must hold a lock, so
-/// that each reader receives the changes in their order.
+/// that each reader receives the changes in order.
 struct CircuitTable {
     /// A request that a circuit has let through.
     struct Permit {
-        /// Where the circuit was, until the table is full.
+        /// The index of the circuit when the request was sent. It may have moved since.
         let place: Int
         let epoch: UInt64
-        /// How often circuits had been moved.
+        /// How often circuits had been moved at that time.
         let moves: Int
     }
 
@@ -23,7 +23,7 @@ struct CircuitTable {
     private static let mostCircuits = 1_000
 
     private var places: [RouteKey: Int] = [:]
-    /// The keys and their circuits, by place.
+    /// The keys and their circuits, with the same indices.
     private var keys: [RouteKey] = []
     private var circuits: [Circuit] = []
     private var lastEpoch: UInt64 = 0
@@ -31,7 +31,7 @@ struct CircuitTable {
     private var lastWatcher = 0
     private var watchers: [Int: AsyncStream<CircuitBreaker.Change>.Continuation] = [:]
     private(set) var isIsolated = false
-    /// A circuit's last change, for an event.
+    /// The last change of a circuit, for an event.
     private var change: CircuitBreaker.Change?
 
     var states: [String: CircuitBreaker.State] {
@@ -48,7 +48,7 @@ struct CircuitTable {
         if isIsolated { return .refused("all circuits are isolated until close() is called") }
         guard let place = places[key] else {
             if circuits.count >= Self.mostCircuits { removeClosed(at: now) }
-            // If the table is full of open circuits, another request is sent rather than refused.
+            // If the table is full of open circuits, a further request is sent rather than refused.
             guard circuits.count < Self.mostCircuits else { return .untracked }
             lastEpoch += 1
             places[key] = circuits.count
@@ -88,7 +88,7 @@ struct CircuitTable {
             isIsolated = false
             announce(nil, .closed)
         }
-        // No request has made these changes.
+        // No request has caused these changes.
         change = nil
     }
 
@@ -111,14 +111,14 @@ struct CircuitTable {
         for (place, key) in keys.enumerated() { places[key] = place }
     }
 
-    /// Returns the index of a request's circuit, or nil if the circuit has changed since then. No two circuits have the
-    /// same epoch, so an epoch identifies a circuit even after it has moved.
+    /// Returns the index of the circuit that let a request through, or nil if that circuit has changed since. No two
+    /// circuits have the same epoch, so an epoch identifies a circuit even after it has moved.
     private func place(of permit: Permit) -> Int? {
         if permit.place < circuits.count, circuits[permit.place].epoch == permit.epoch { return permit.place }
         return permit.moves == moves ? nil : circuits.firstIndex { $0.epoch == permit.epoch }
     }
 
-    /// Announces a circuit's state if it has a new epoch.
+    /// Announces the state of a circuit if it has a new epoch.
     private mutating func announceChange(of place: Int) {
         guard circuits[place].epoch > lastEpoch else { return }
         lastEpoch = circuits[place].epoch

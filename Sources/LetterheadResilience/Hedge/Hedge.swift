@@ -2,8 +2,8 @@
 public import Letterhead
 import Synchronization
 
-/// Sends a slow request a second time and returns the response that arrives first, so that a single slow server does
-/// not determine how long your slowest calls take.
+/// Sends a slow request a second time, and returns the response that arrives first. So a single slow server does not
+/// determine how long your slowest calls take.
 ///
 /// ```swift
 /// let links = Hedge(after: .quantile(0.95, atLeast: .milliseconds(40)), share: 0.1)
@@ -11,24 +11,25 @@ import Synchronization
 /// try await client.send(GetOrder(id: 7).hedging(.never))
 /// ```
 ///
-/// The first response that isn't a failure wins, and the other requests are cancelled. If all fail, the caller gets the
-/// first request's result.
+/// Put it into the `attemptLinks` of a client, above ``Balance``, which sends the hedge to a different replica. Use it
+/// if a few responses are much slower than most. A service that is slow as a whole gains nothing.
 ///
-/// At most the given share of the requests is hedged, so a service that is slow as a whole receives little more than
-/// before. Requests save up this share, for at most ten hedges at once. Each failed request takes one away, so a
-/// service in trouble receives no hedges.
+/// - The first response that isn't a failure wins, and the other requests are cancelled. If all fail, the caller
+///   receives the result of the first request.
+/// - At most the given share of the requests is hedged, so a slow service receives little more than before. Requests
+///   save up this share, for at most ten hedges at once. Each failed request takes one away, so a service in trouble
+///   receives no hedges.
+/// - Observers see a hedge as a separate exchange.
+/// - A reset forgets the measured response times.
 ///
-/// These requests are never hedged:
+/// ## What is never hedged
 ///
 /// - Requests with a method that isn't idempotent, unless they have an `Idempotency-Key`, so that the server recognizes
 ///   the second request. `.idempotent()` adds it.
 /// - Requests with a signature that a server may accept only once (`HTTPRequest.isSignedOnce`), such as `.digest`.
 /// - Requests with a one-shot body, and requests that report their progress.
-/// - Downloads to a file. If a response is streamed, its head decides.
+/// - Downloads to a file. If a response is streamed, its head decides the race.
 /// - Requests with `.hedging(.never)`.
-///
-/// Put it into a client's `attemptLinks`, above ``Balance``, which sends the hedge to another replica. The observers
-/// see a hedge as a separate exchange. A reset forgets what was measured.
 public final class Hedge: LoaderLink {
     private struct State {
         var latencies: Latencies
@@ -52,7 +53,7 @@ public final class Hedge: LoaderLink {
     ///   - count: the maximum number of hedges for one request.
     ///   - share: the maximum number of hedges in relation to the requests that can be hedged. With 0.1, there is at
     ///     most one hedge for ten requests.
-    ///   - condition: the outcomes that are failures. Default: nil (`.serverFailures`).
+    ///   - condition: the outcomes that count as failures. Default: nil (`.serverFailures`).
     ///   - clock: measures the delay.
     public convenience init(
         after delay: Delay, atMost count: Int = 1, share: Double = 0.1,
@@ -113,7 +114,7 @@ public final class Hedge: LoaderLink {
             return (result, health(of: result, to: request))
         }
         var request = request
-        // The requests share it, so that each is sent to another server.
+        // The requests share the list of tried servers, so that each is sent to a different server.
         if request.triedServers == nil { request.triedServers = TriedServers() }
         let race = HedgeRace(request, next, after: delay, for: self)
         return await race.result(atMost: count, on: timer, since: start)
@@ -123,7 +124,7 @@ public final class Hedge: LoaderLink {
         result.health(of: request, counting: condition)
     }
 
-    /// Takes a hedge from the share. Returns false if none is left.
+    /// Takes a hedge from the share that requests have saved up. Returns false if none is left.
     func takeHedge() -> Bool {
         state.withLock { state in
             // A tenth, added ten times, is a little less than one.
@@ -158,8 +159,8 @@ extension Hedge {
         /// The same time for all requests.
         public static func fixed(_ duration: Duration) -> Delay { Delay(share: nil, duration: max(.zero, duration)) }
 
-        /// A time that depends on the route: this share of its last 128 requests, such as 0.95, had their responses
-        /// within it. It is at least `duration`. Until 32 responses from a route are known, its requests aren't hedged.
+        /// A time that depends on the route: within it, this share of the last 128 requests had their responses, such
+        /// as 0.95. It is at least `duration`. Until 32 responses from a route are known, requests to it aren't hedged.
         public static func quantile(_ share: Double, atLeast duration: Duration = .milliseconds(1)) -> Delay {
             Delay(share: share.isNaN ? 0.95 : min(max(share, 0), 1), duration: max(.zero, duration))
         }
@@ -167,9 +168,9 @@ extension Hedge {
         public var description: String { share.map { "quantile \($0), at least \(duration)" } ?? "\(duration)" }
     }
 
-    /// Whether a request may be hedged.
+    /// Determines whether a request may be hedged.
     public enum Setting: Sendable, Hashable {
-        /// If it fulfills the conditions of ``Hedge``.
+        /// The request may be hedged if it fulfills the conditions of ``Hedge``.
         case standard
         case never
     }
@@ -180,7 +181,8 @@ enum HedgingOption: HTTPRequestOption {
 }
 
 extension RequestSettings {
-    /// Default: ``Hedge/Setting/standard``.
+    /// Whether ``Hedge`` may send the request a second time before its response has arrived. Default:
+    /// ``Hedge/Setting/standard``.
     public var hedging: Hedge.Setting {
         get { self[option: HedgingOption.self] }
         set { self[option: HedgingOption.self] = newValue }
@@ -193,7 +195,7 @@ extension RequestConfigurable {
 }
 
 extension HTTPEvent.Name {
-    /// A hedge begins. The fact `count` contains its number, and `wait` the time since the request.
+    /// A hedge begins. The fact `count` contains its number, and `wait` contains the time since the request was sent.
     public static let hedgeSent: Self = "hedge.sent"
     /// A hedge has the first good response. The fact `count` contains its number.
     public static let hedgeWon: Self = "hedge.won"

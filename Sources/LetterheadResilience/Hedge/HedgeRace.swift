@@ -2,9 +2,10 @@
 import Letterhead
 import Synchronization
 
-/// One request and its hedges. The first good response wins. All have ended when ``result(atMost:on:since:)`` returns.
+/// One request and its hedges. The first good response wins. All requests have ended when ``result(atMost:on:since:)``
+/// returns.
 ///
-/// The link and the requests' tasks share it.
+/// The link and the tasks of the requests share it.
 final class HedgeRace: Sendable {
     private struct State {
         var first: Task<Result<HTTPResponse, HTTPError>, Never>?
@@ -25,9 +26,9 @@ final class HedgeRace: Sendable {
         (self.request, self.next, self.delay, self.link) = (request, next, delay, link)
     }
 
-    /// Sends the request, and hedges after each delay.
+    /// Sends the request, and a hedge after each delay.
     ///
-    /// - Returns: the result, and what it tells about its server.
+    /// - Returns: the result, and what it tells about the server.
     func result(
         atMost count: Int, on timer: HedgeTimer, since start: Duration
     ) async -> (Result<HTTPResponse, HTTPError>, ServerHealth) {
@@ -43,7 +44,7 @@ final class HedgeRace: Sendable {
         }
     }
 
-    /// Starts the first request, on the current thread where the system can do so.
+    /// Starts the first request, on the current thread if the system supports it.
     private func sendFirst() -> Task<Result<HTTPResponse, HTTPError>, Never> {
         let operation = { @Sendable [self] in await next.result(of: request) }
         if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
@@ -57,7 +58,8 @@ final class HedgeRace: Sendable {
         of first: Result<HTTPResponse, HTTPError>
     ) async -> (Result<HTTPResponse, HTTPError>, ServerHealth) {
         let health = link.health(of: first, to: request)
-        // A stream that is not read would hold its connection, and a hedge may wait for that connection.
+        // For a stream, the hedges are cancelled in any case. A stream that is not read would hold its connection, and
+        // a hedge may wait for that connection.
         let isEnd =
             health == .good && first.isResponse || Task.isCancelled || first.isCancelled
             || request.responseDelivery == .streamed
@@ -71,7 +73,7 @@ final class HedgeRace: Sendable {
         return state.withLock { $0.winner }.map { ($0, .good) } ?? (first, health)
     }
 
-    /// Sends a hedge, if the link's share has one left.
+    /// Sends a hedge, if the share of the link has one left.
     func sendHedge() {
         state.withLock { state in
             guard !state.isClosed, link.takeHedge() else { return }

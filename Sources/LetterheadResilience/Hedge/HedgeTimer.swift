@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 import Synchronization
 
-/// Tells the requests of a ``Hedge`` when to send their hedges. All share one sleeping task, because a task for each
-/// request would cost more than the rest of the link.
+/// Tells the requests of a ``Hedge`` when to send their hedges. All requests share one sleeping task, because a task
+/// for each request would cost more than the rest of the link.
 ///
-/// The task ends at the first due time without a pending request, and with the timer.
+/// The task ends when no request is pending at a due time, or when the timer is dropped.
 final class HedgeTimer: Sendable {
     private struct Entry {
         var due: Duration
@@ -18,7 +18,7 @@ final class HedgeTimer: Sendable {
         var task: Task<Void, Never>?
         /// When the task wakes up, or nil if no task sleeps.
         var wakeUp: Duration?
-        /// The task's number. A task that was replaced does nothing.
+        /// The number of the task. A task that was replaced does nothing.
         var shift = 0
     }
 
@@ -33,9 +33,9 @@ final class HedgeTimer: Sendable {
 
     deinit { state.withLock { $0.task }?.cancel() }
 
-    /// Sends a request's hedges after each of its delays, a number of times, until ``remove(_:)``.
+    /// Lets a race send a hedge after each of its delays, a number of times, until ``remove(_:)``.
     ///
-    /// - Returns: the entry's number.
+    /// - Returns: the number of the entry.
     func add(_ race: HedgeRace, at now: Duration, times: Int) -> Int {
         let due = now + race.delay
         return state.withLock { state in
@@ -73,7 +73,7 @@ final class HedgeTimer: Sendable {
             }
             state.wakeUp = state.entries.values.map(\.due).min()
             if state.wakeUp == nil { state.task = nil }
-            // Each wake-up examines all entries, so there are at most a thousand wake-ups in a second.
+            // Each wake-up examines all entries, so at most a thousand wake-ups happen in a second.
             return (races, state.wakeUp.map { max($0 - now, .milliseconds(1)) })
         }
         for race in races { race.sendHedge() }

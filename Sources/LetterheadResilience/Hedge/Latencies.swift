@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: MIT
 
-/// Each route's last response times.
+/// The last response times of each route.
 struct Latencies {
-    /// A route's index, until the routes are forgotten.
+    /// The index of a route, until the routes are forgotten.
     struct Place {
         fileprivate let index: Int
         fileprivate let era: Int
     }
 
-    /// One route's response times.
+    /// The last response times of one route.
     fileprivate struct Window {
         var nanoseconds: [Int64] = []
         var place = 0
-        /// How many response times came since ``quantile`` was computed.
+        /// How many response times were added since ``quantile`` was computed.
         var added = 0
         var quantile: Duration?
     }
 
     /// How many response times are kept for each route, and how many must be known before the first hedge. The quantile
-    /// is computed again after each `step` more.
+    /// is computed again after each `step` response times.
     fileprivate static let (kept, step) = (128, 32)
-    /// The maximum number of routes. Beyond it, all are measured again.
+    /// The maximum number of routes. Beyond it, all routes are measured again.
     private static let mostRoutes = 500
 
     private let quantile: Double
@@ -41,7 +41,7 @@ struct Latencies {
         return Place(index: windows.count - 1, era: era)
     }
 
-    /// A route's quantile, or nil if too little is known.
+    /// Returns the quantile of a route, or nil if too few response times are known.
     func delay(at place: Place) -> Duration? { place.era == era ? windows[place.index].quantile : nil }
 
     mutating func add(_ time: Duration, at place: Place) {

@@ -9,15 +9,20 @@ import Synchronization
 /// LimitRate()                            // as many as the server allows
 /// ```
 ///
-/// Requests over the limit wait in a queue, ordered by priority. A response can report that a window is exhausted
-/// (`RateLimit`, `X-RateLimit-Remaining` and `-Reset`, and the variants that `honoringRateLimits()` reads) or ask for a
-/// pause (`Retry-After` in a 403, 429, 503 or 529). All requests in the same scope then wait until the window or the
-/// pause ends, including requests already in the queue. If the wait would pass a request's deadline, the request fails
-/// at once with `.timedOut`. A wait ends when its task is cancelled. A reset removes the reported limits and ends all
-/// waits with `.cancelled`. Requests with `Throttle.Settings.never` aren't limited.
+/// Use it if a server allows a number of requests in a period. To limit the requests in progress at the same time, use
+/// `Throttle`.
+///
+/// - Requests over the limit wait in a queue, ordered by priority.
+/// - A response can report that a window is exhausted (`RateLimit`, `X-RateLimit-Remaining` and `-Reset`, and the
+///   variants that `honoringRateLimits()` reads) or ask for a pause (`Retry-After` in a 403, 429, 503 or 529). All
+///   requests in the same scope then wait until the window or the pause ends, including requests already in the queue.
+/// - If the wait would pass the deadline of a request, the request fails at once with `.timedOut`. If its task is
+///   cancelled, the wait ends.
+/// - A reset removes the reported limits, and ends the waits of this client with `.cancelled`.
+/// - Requests with `Throttle.Settings.never` aren't limited.
 ///
 /// Put it above `Throttle`, so that a waiting request occupies no slot, and below the environment, which sets the host.
-/// All chains that contain the same link share its limits.
+/// All clients that contain the same link share its limits.
 public final class LimitRate: LoaderLink {
     private typealias Key = String?
 
@@ -37,18 +42,18 @@ public final class LimitRate: LoaderLink {
     private let timeline: Timeline
     private let brokenRule: String?
 
-    /// If a setting is out of range, each request fails with `.invalidRequest`.
+    /// Creates a link. If a setting is out of range, each request fails with `.invalidRequest`.
     ///
     /// - Parameters:
-    ///   - count: at least 1. After a pause, that many requests may be sent at once. By default, only the server limits
-    ///     the rate.
+    ///   - count: the number of requests in a window, at least 1. After a pause, that many requests may be sent at
+    ///     once. By default, only the server limits the rate.
     ///   - window: the period, more than zero and at most one year.
     ///   - scope: the requests that share a limit.
-    ///   - queueLimit: the maximum number of requests in a scope's queue. Further requests fail with `.queueFull`.
-    ///   - backoff: its `longestServerDelay` is the longest pause that a server can cause: a window or a `Retry-After`
-    ///     that ends later ends here. Its clock and its date are used as well, but neither its strategy nor its number
-    ///     of retries. If the `longestServerDelay` of the `Retry` above is shorter than by default, the shorter of both
-    ///     applies to the responses to its requests.
+    ///   - queueLimit: the maximum number of requests in the queue of a scope. Further requests fail with `.queueFull`.
+    ///   - backoff: its `longestServerDelay` is the longest pause that a server can cause. A window or a `Retry-After`
+    ///     that ends later is cut to this time. If the `Retry` above has a shorter `longestServerDelay` than by
+    ///     default, the shorter of both applies to the responses to its requests. The clock and the date of the
+    ///     back-off are used as well, but neither its strategy nor its number of retries.
     public init(
         _ count: Int = .max, per window: Duration = .seconds(1), by scope: Throttle.Settings.Scope = .host,
         queueLimit: Int = .max, backoff: Backoff = Backoff()
@@ -80,7 +85,7 @@ public final class LimitRate: LoaderLink {
         return response
     }
 
-    /// Removes the reported limits, ends the waits, except other clients' waits, and resets the links below.
+    /// Removes the reported limits, cancels the waiting requests of this client, and resets the links below.
     public func reset(next: any HTTPLoader) async {
         let (ended, first) = state.withLock { $0.clear { $0.generation?.hasEnded ?? true } }
         for waiter in ended { waiter.turn.set(.reset) }
@@ -136,8 +141,8 @@ public final class LimitRate: LoaderLink {
         }
     }
 
-    /// Sleeps until the bucket allows the request. If the server asks for a longer pause in the meantime, it sleeps
-    /// again.
+    /// Sleeps until the bucket allows the request. If the server asks for a longer pause in the meantime, the sleep is
+    /// extended.
     private func waitAsFirst(_ key: Key, _ place: UInt64, _ request: HTTPRequest) async throws(HTTPError) {
         while true {
             let waiter = Waiter(generation: request.generation)

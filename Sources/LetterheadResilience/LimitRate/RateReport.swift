@@ -2,7 +2,8 @@
 import Letterhead
 import LetterheadFoundation
 
-/// The rate limit that a response reports: the one with the least left, and the latest reset of several.
+/// The rate limit that a response reports. Of several limits, it is the one with the fewest requests left, and of these
+/// the one with the latest reset.
 struct RateReport: Equatable {
     /// How many requests or tokens are left until a window ends.
     struct Window: Equatable {
@@ -15,7 +16,7 @@ struct RateReport: Equatable {
     /// or 529.
     var hold: Duration?
 
-    /// Returns nil if the response reports no limit. `now` is called only if a header needs it.
+    /// Returns nil if the response reports no limit. The closure is called only if a header needs the current date.
     init?(_ response: HTTPResponse, now: () -> Date) {
         let headers = response.headers
         if [403, 429, 503, 529].contains(response.status.code) { hold = headers.retryAfter(now: now()) }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 import Letterhead
 
-/// A rate limit's queues and buckets, without a clock or a task. Callers must hold a lock. Methods return the requests
-/// to resume.
+/// The queues and buckets of a rate limit, without a clock or a task. Callers must hold a lock. Methods return the
+/// requests to resume.
 ///
-/// In each queue, the first request sleeps until the bucket allows it, and the others wait to become the first. If the
-/// server asks for a pause, it therefore delays all of them and keeps their order.
+/// In each queue, the first request sleeps until the bucket allows it, and the others wait to become the first. A pause
+/// that the server asks for therefore delays all of them and keeps their order.
 struct RateState<Turn> {
     typealias Key = String?
 
@@ -25,7 +25,7 @@ struct RateState<Turn> {
     private struct Waiting {
         let place: UInt64
         let turn: Turn
-        /// The request's deadline.
+        /// The deadline of the request.
         let latest: Duration?
     }
 
@@ -81,7 +81,7 @@ struct RateState<Turn> {
         }
     }
 
-    /// Returns the first request's next step. `turn` resumes it if it sleeps.
+    /// Returns the next step of the first request. If it sleeps, `turn` resumes it.
     mutating func step(_ key: Key, place: UInt64, turn: Turn, at now: Duration) -> Step {
         withLane(key) { lane in
             guard let first = lane.first, first.place == place else { return .gone }
@@ -101,7 +101,7 @@ struct RateState<Turn> {
         withLane(key) { $0.line.leave(place)?.turn }
     }
 
-    /// Removes the first request, and returns its successor.
+    /// Removes the first request, and returns the next one.
     mutating func leaveFirst(_ key: Key, place: UInt64) -> Turn? {
         withLane(key) { lane in
             guard lane.first?.place == place else { return nil }
@@ -110,7 +110,7 @@ struct RateState<Turn> {
         }
     }
 
-    /// Applies the server's report, and returns the requests that can no longer be sent before their deadlines.
+    /// Applies the report of a server, and returns the requests that can no longer be sent before their deadlines.
     mutating func learn(
         _ report: RateReport, _ key: Key, at now: Duration, longestServerDelay: Duration
     ) -> [Turn] {
@@ -133,8 +133,8 @@ struct RateState<Turn> {
         }
     }
 
-    /// Removes all reported limits, and the waiting requests if `isEnded` returns true for them. Returns these, and the
-    /// requests that are now the first in their queues.
+    /// Removes all reported limits, and the waiting requests for which `isEnded` returns true. Returns the removed
+    /// requests, and the requests that are now the first in their queues.
     mutating func clear(where isEnded: (Turn) -> Bool) -> (ended: [Turn], first: [Turn]) {
         var result = (ended: [Turn](), first: [Turn]())
         let fresh = fresh
@@ -158,7 +158,7 @@ struct RateState<Turn> {
         body(&lanes[key, default: Lane(bucket: fresh)])
     }
 
-    /// Removes queues without state, each time their number has doubled.
+    /// Removes queues without state, whenever the number of queues has doubled.
     private mutating func sweep(at now: Duration) {
         guard lanes.count >= sweepsAt else { return }
         lanes = lanes.filter { $0.value.first != nil || !$0.value.bucket.isFull(at: now) }
@@ -169,8 +169,8 @@ struct RateState<Turn> {
 /// Calculates when the next request may be sent, from a bucket that is refilled at a constant rate and from the limits
 /// that the server reported.
 ///
-/// It uses the generic cell rate algorithm: the rate's only state is `due`, the time when the bucket is full again. All
-/// times are on the link's timeline, which begins at zero.
+/// It uses the generic cell rate algorithm. The only state of the rate is `due`, the time when the bucket is full
+/// again. All times are on the timeline of the link, which begins at zero.
 struct RateBucket {
     private let interval: Duration
     private let burst: Duration
@@ -187,7 +187,7 @@ struct RateBucket {
     /// Whether the bucket has no limit until a server reports one.
     var isUnlimited: Bool { interval == .zero }
 
-    /// Returns how long a request waits with `ahead` other requests before it.
+    /// Returns how long a request waits if `ahead` requests are before it.
     func wait(at now: Duration, ahead: Int = 0) -> Duration {
         var start = max(now, heldUntil)
         if let window, start < window.end, window.remaining <= ahead { start = window.end }
@@ -195,7 +195,7 @@ struct RateBucket {
         return max(start, refilled) - now
     }
 
-    /// Whether the bucket is as good as new.
+    /// Whether the bucket is full and no reported limit applies, so that it can be replaced by a new one.
     func isFull(at now: Duration) -> Bool { due <= now && heldUntil <= now && (window?.end ?? .zero) <= now }
 
     mutating func take(at now: Duration) {
@@ -203,8 +203,8 @@ struct RateBucket {
         if let window { self.window = now < window.end ? (window.remaining - 1, window.end) : nil }
     }
 
-    /// A report can only reduce the rate, and only until the server's window ends. Responses arrive in any order, so a
-    /// window's smallest remainder applies.
+    /// Applies a report, which can only reduce the rate, and only until the window of the server ends. Responses arrive
+    /// in any order, so the smallest remainder of a window applies.
     mutating func learn(_ report: RateReport, at now: Duration, longestServerDelay: Duration) {
         if let hold = report.hold { heldUntil = max(heldUntil, now + min(hold, longestServerDelay)) }
         guard let told = report.window, told.reset > .zero else { return }

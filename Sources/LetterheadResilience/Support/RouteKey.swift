@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Letterhead
 
-/// Identifies a circuit or a latency. Parts that don't matter are empty.
+/// Identifies a circuit or the response times of a route. Parts that don't matter are empty.
 struct RouteKey: Hashable, Sendable, CustomStringConvertible {
     var origin: HTTPOrigin?
     var method = ""

@@ -6,13 +6,13 @@ extension Retry.Condition {
     /// invalid response, and a time limit that passed.
     ///
     /// The links in this product use it by default. A 429 is not among them, because a server that limits one client is
-    /// well.
+    /// healthy.
     public static let serverFailures =
         Retry.Condition.statuses([500, 502, 503, 504, 529])
         || .failures([.cannotConnect, .connectionLost, .insecureConnection, .invalidResponse, .timedOut])
 }
 
-/// What an exchange's outcome tells about its server.
+/// What the outcome of an exchange tells about the server.
 enum ServerHealth {
     case good, bad
     /// The request did not reach the server, or was cancelled.
@@ -20,7 +20,8 @@ enum ServerHealth {
 }
 
 extension Result where Success == HTTPResponse, Failure == HTTPError {
-    /// - Parameter condition: nil for `serverFailures`, the condition for most responses.
+    /// - Parameter condition: the outcomes that count as failures, or nil for `serverFailures`, the condition for most
+    ///   links.
     func health(of request: HTTPRequest, counting condition: Retry.Condition?) -> ServerHealth {
         switch self {
         case .success(let response) where condition == nil && response.status.code < 500: return .good
@@ -33,8 +34,8 @@ extension Result where Success == HTTPResponse, Failure == HTTPError {
 }
 
 extension HTTPError {
-    /// Whether the request didn't reach the server, or was cancelled. If its deadline has passed before anything was
-    /// sent, a queue in the client has used up the time.
+    /// Whether the error tells nothing about the server, because the request didn't reach it or was cancelled. A
+    /// deadline that has passed before anything was sent counts as well: a queue in the client has used up the time.
     fileprivate func tellsNothing(of request: HTTPRequest) -> Bool {
         switch code {
         case .cancelled, .resetInProgress, .invalidRequest, .cannotAuthenticate, .signatureSpent, .queueFull,

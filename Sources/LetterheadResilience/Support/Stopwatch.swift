@@ -6,7 +6,7 @@ struct Stopwatch: Sendable {
     private let read: @Sendable () -> Duration
 
     init(_ clock: any Clock<Duration>) {
-        // The compiler specializes the reader of the clock that almost every program uses.
+        // For the clock that almost every program uses, the compiler specializes the reader.
         read = if let clock = clock as? ContinuousClock { Self.reader(clock) } else { Self.reader(clock) }
     }
 
