@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 import Letterhead
 
-/// The directives in a message's `Cache-Control` (RFC 9111, 5.2).
+/// The directives in the `Cache-Control` of a message (RFC 9111, 5.2).
 ///
-/// A directive counts as zero seconds if it occurs twice with different values or its number is malformed, so that the
-/// response is stale (RFC 9111, 4.2.1).
+/// If a directive occurs twice with different values, or if its number is malformed, it counts as zero seconds, so that
+/// the response is stale (RFC 9111, 4.2.1).
 struct CacheControl: Equatable, Sendable {
-    /// The arguments by name in lower case. nil for a directive without an argument.
+    /// The arguments by directive name, in lower case. nil for a directive without an argument.
     private var arguments: [String: String?] = [:]
     private var conflicts: Set<String> = []
 
@@ -20,10 +20,10 @@ struct CacheControl: Equatable, Sendable {
 
     var isEmpty: Bool { arguments.isEmpty }
 
-    /// Returns whether a directive is present. If a directive names header fields, the names are ignored.
+    /// Returns whether a directive is present. If it lists header fields, the list is ignored.
     func contains(_ name: String) -> Bool { !arguments.isEmpty && arguments.keys.contains(name) }
 
-    /// Returns a directive's seconds: nil if it is absent, and 0 if it is malformed.
+    /// Returns the seconds of a directive: nil if it is absent, and 0 if it is malformed.
     func seconds(_ name: String) -> Int64? {
         guard !arguments.isEmpty, let argument = arguments[name] else { return nil }
         guard !conflicts.contains(name) else { return 0 }
@@ -38,7 +38,7 @@ struct CacheControl: Equatable, Sendable {
         return text.utf8.reduce(Int64(0)) { min($0 * 10 + Int64($1 - 0x30), 1 << 31) }
     }
 
-    /// Reads `name`, `name=token` and `name="quoted"`, separated by commas. Each place is below the number of bytes.
+    /// Reads `name`, `name=token` and `name="quoted"`, separated by commas. Each index is below the number of bytes.
     private mutating func read(_ bytes: UnsafeBufferPointer<UInt8>) {
         var index = 0
         while index < bytes.count {
@@ -92,7 +92,8 @@ struct CacheControl: Equatable, Sendable {
     }
 }
 
-/// A request's conditions for reusing stored responses, from its policy and its `Cache-Control`. Times are in seconds.
+/// The conditions of a request for reusing stored responses, from its policy and its `Cache-Control`. Times are in
+/// seconds.
 struct CacheDemand: Equatable, Sendable {
     var validates = false
     var onlyIfCached = false

@@ -9,7 +9,7 @@ struct CacheExchange: Sendable {
     let next: any HTTPLoader
 
     func response() async throws(HTTPError) -> HTTPResponse {
-        // Another position in the stream would share the validation (HTML Standard, 9.2.2).
+        // A request for a different position in the stream would share the validation (HTML Standard, 9.2.2).
         if request.isLiveStream { return try await sending("the response is a live stream") }
         let method = request.method
         guard method == .get || method == .head || method == .query else { return try await unsafe() }
@@ -70,8 +70,8 @@ struct CacheExchange: Sendable {
         return response
     }
 
-    /// Sends a request with a method other than GET, HEAD and QUERY, and removes the stored responses that it makes
-    /// invalid.
+    /// Sends a request with a method other than GET, HEAD and QUERY, and removes the stored responses that the server
+    /// may have changed by it.
     private func unsafe() async throws(HTTPError) -> HTTPResponse {
         if request.caching == .onlyIfCached { throw notCached }
         var response = try await next.load(request)
@@ -80,7 +80,8 @@ struct CacheExchange: Sendable {
         return response
     }
 
-    /// Whether a response belongs to the request, although the links below may have changed the request.
+    /// Whether a response belongs to the request as the cache received it, although the links below may have changed
+    /// it.
     func belongs(_ head: CachedHead, sentAs sent: HTTPRequest) -> Bool {
         CacheRules.belongs(head, to: request, sentAs: sent) { cache.isSecret($0, in: sent) }
     }
@@ -92,7 +93,7 @@ struct CacheExchange: Sendable {
             mayHaveBeenSent: false)
     }
 
-    /// nil if the entry doesn't contain the part that the request asks for.
+    /// Returns a response from the entry, or nil if the entry doesn't contain the part that the request asks for.
     func reuse(_ entry: CachedEntry, as outcome: ResponseCache.Outcome, reason: String) -> HTTPResponse? {
         let freshness = CacheFreshness(entry.head, now: cache.seconds)
         var headers = entry.head.headers
@@ -116,15 +117,15 @@ struct CacheExchange: Sendable {
 }
 
 extension CacheExchange {
-    /// Validates an entry, or waits until another request has validated it. nil if the caller must look up the entry
-    /// again.
+    /// Validates an entry, or waits for a concurrent request that is validating it. Returns nil if the caller must look
+    /// up the entry again.
     func validated(_ entry: CachedEntry, demand: CacheDemand) async throws(HTTPError) -> HTTPResponse? {
         if Task.isCancelled { throw HTTPError(.cancelled, request: request, mayHaveBeenSent: false) }
         let left = request.timeLeft
         if let left, left <= .zero { return try late(entry, demand) }
         let validation = cache.validations.join(key(of: entry)) { await self.validation(of: entry, demand: demand) }
         let isOwn = validation.isFirst
-        // If this request is sent, the links below end it at its deadline.
+        // If this request itself is sent, the links below end it at its deadline.
         let limit = isOwn ? nil : left
         switch await cache.validations.outcome(for: validation, within: limit, on: ContinuousClock()) {
         case .cancelled: throw HTTPError(.cancelled, request: request, mayHaveBeenSent: isOwn)
@@ -134,7 +135,7 @@ extension CacheExchange {
             switch shared.result {
             case .success(let response):
                 if isOwn { return response }
-                // The response to the other request may be another variant.
+                // The response to the concurrent request may be a different variant.
                 guard let entry = shared.entry, entry.body.count <= request.responseLimit,
                     Vary.fields(entry.head.varied.map(\.name), of: request) == entry.head.varied
                 else { return nil }
@@ -148,8 +149,7 @@ extension CacheExchange {
         }
     }
 
-    /// Returns the stored response if the request's deadline has passed before it was sent, and a stale response is
-    /// allowed.
+    /// Returns the stored response after the deadline has passed, if a stale response is allowed. Nothing was sent.
     private func late(_ entry: CachedEntry, _ demand: CacheDemand) throws(HTTPError) -> HTTPResponse {
         let error = request.deadlinePassed(while: "waiting for a validation", mayHaveBeenSent: false)
         guard let stale = staleReplacement(error: error, with: entry, demand: demand) else { throw error }
@@ -169,7 +169,7 @@ extension CacheExchange {
         }
     }
 
-    /// Sends the request with an entry's validators. The entry in the result is for other requests.
+    /// Sends the request with the validators of an entry. The entry in the result is for other requests that wait.
     private func ask(
         _ entry: CachedEntry, demand: CacheDemand
     ) async throws(HTTPError) -> (HTTPResponse, CachedEntry?) {
@@ -188,7 +188,7 @@ extension CacheExchange {
             return answered(response, instead: entry, demand, forward, ticket, start)
         }
         guard cache.state.withLock({ $0.isCurrent(ticket) }), CacheRules.confirms(response, entry.head) else {
-            // The 304 belongs to another response, or the entry was invalidated in the meantime. The request is
+            // The 304 belongs to a different response, or the entry was invalidated in the meantime. The request is
             // therefore sent again without the validators.
             cache.state.withLock { $0.end(ticket) }
             _ = cache.guarded { try cache.storage.remove(entry) }
@@ -227,7 +227,7 @@ extension CacheExchange {
         return (response, updated ?? CachedEntry(key: entry.key, head: head, body: entry.body, id: entry.id))
     }
 
-    /// Handles a response that isn't a confirmation: it replaces the entry, or the entry replaces an error.
+    /// Handles a response other than 304: it replaces the entry, or if it is an error, the entry may replace it.
     private func answered(
         _ answer: HTTPResponse, instead entry: CachedEntry, _ demand: CacheDemand, _ forward: CacheForward,
         _ ticket: CacheState.Ticket, _ start: Int64
@@ -253,7 +253,8 @@ extension CacheExchange {
         return reuse(entry, as: .stale, reason: "the validation failed: \(error.code)")
     }
 
-    /// Validates an entry in a separate load, unless a validation is in progress. A reset of the chain ends it.
+    /// Validates an entry in a separate load, unless a validation is already in progress. A reset of the chain ends the
+    /// load.
     func validateLater(_ entry: CachedEntry) {
         var request = request
         request.inheritDeadline(from: nil)
@@ -275,15 +276,15 @@ extension CacheExchange {
 }
 
 struct CacheValidation: Sendable {
-    /// One client's requests between two resets share a validation.
+    /// The requests of one client share a validation, until a reset.
     struct Key: Hashable {
         let entry: UInt64
         let generation: ClientGeneration?
     }
 
-    /// The result for the request that was sent.
+    /// The result for the request that was sent to the server.
     let result: Result<HTTPResponse, HTTPError>
-    /// The entry that the other requests can use: the stored entry, which the server has confirmed, or the new entry
-    /// that has replaced it. If it is nil, they look up the entry again.
+    /// The entry that the other requests can use. It is the stored entry that the server has confirmed, or the new
+    /// entry that has replaced it. If it is nil, the other requests look up the entry again.
     let entry: CachedEntry?
 }

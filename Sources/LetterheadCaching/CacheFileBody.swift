@@ -3,7 +3,7 @@ import Letterhead
 import LetterheadFoundation
 import Synchronization
 
-/// A stored body in an open file. Removing the file does not affect it.
+/// A stored body in an open file. It stays readable after the file is removed.
 ///
 /// The last reader closes the descriptor. The system writes to memory only until its functions return.
 final class CacheFileBody: Sendable {
@@ -15,7 +15,7 @@ final class CacheFileBody: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Returns all bytes, or nil if they have another checksum.
+    /// Returns all bytes, or nil if their checksum is different.
     func data(checksum: UInt64) -> Data? {
         guard let data else { return nil }
         var found = CacheChecksum()
@@ -28,7 +28,7 @@ final class CacheFileBody: Sendable {
         guard hasFullSize else { return nil }
         let data = try? Data.filled(count: count, orThrow: CancellationError()) {
             (memory: UnsafeMutableRawBufferPointer) throws(CancellationError) -> Int in
-            // The system writes at most the memory's remaining bytes.
+            // The system writes at most as many bytes as there is room for.
             var filled = 0
             while filled < count {
                 let length = unsafe pread(

@@ -69,9 +69,8 @@ struct CacheForward: Sendable {
     }
 }
 
-/// Stores a streamed response while its reader reads the body. The body and its end share it.
-///
-/// A dropped recording stores nothing.
+/// Stores a streamed response while the caller reads its body. The body and the closure for its end share this object.
+/// If it is dropped before the end, nothing is stored.
 final class CacheRecording: Sendable {
     private let writer: Mutex<(any CacheWriting)?>
     private let ticket: CacheState.Ticket

@@ -2,7 +2,7 @@
 import Letterhead
 import LetterheadFoundation
 
-/// A private cache's decisions (RFC 9111): pure functions of messages and the time.
+/// The decisions of a private cache (RFC 9111), as pure functions of messages and the time.
 enum CacheRules {
     enum Refusal: String, Error, Sendable {
         case method = "the method of the request is not GET or QUERY"
@@ -42,8 +42,10 @@ enum CacheRules {
         }
     }
 
-    /// Whether a response belongs to the request as the cache has received it. The links below may have added a
-    /// credential, even in the path: the response then belongs to a user who is not part of the key.
+    /// Whether a response belongs to the request as the cache received it.
+    ///
+    /// The links below may have added a credential, even in the path. The response would then belong to a user who is
+    /// not part of the key.
     ///
     /// - Parameter sent: the request as the links below sent it.
     static func belongs(
@@ -59,14 +61,14 @@ enum CacheRules {
             && sent.userInfo == request.userInfo
     }
 
-    /// Whether a stored head that a 304 has updated may replace the original. The update may forbid storing the
-    /// response. It may also name other fields in `Vary`, and the original request's values for these are not known.
+    /// Whether the head after a 304 may replace the stored head. The 304 may forbid storing the response. It may also
+    /// name new fields in `Vary`, and the cache doesn't know which values the original request had for them.
     static func mayKeep(_ head: CachedHead, insteadOf stored: CachedHead) -> Bool {
         if head.control.contains("no-store"), !head.control.contains("must-understand") { return false }
         return Vary.names(in: head.headers) == stored.varied.map(\.name)
     }
 
-    /// Whether a response's lifetime may be estimated (RFC 9110, 15.1, and RFC 9111, 5.2.2.9).
+    /// Whether the lifetime of a response may be estimated (RFC 9110, 15.1, and RFC 9111, 5.2.2.9).
     static func isHeuristicallyCacheable(_ head: CachedHead) -> Bool {
         cacheable.contains(head.status) || head.control.contains("public")
     }
@@ -78,7 +80,7 @@ enum CacheRules {
 
     enum Use: Equatable {
         case fresh
-        /// Returns the stored response although it is stale. If the flag is set, the cache validates it in the
+        /// Reuses the stored response although it is stale. If the flag is set, the cache validates it in the
         /// background.
         case stale(validatesLater: Bool)
         /// Asks the server whether the stored response is still valid.
@@ -127,7 +129,7 @@ enum CacheRules {
         return request
     }
 
-    /// Whether a 304 belongs to a stored response: its strong validator, if any, must be the stored one.
+    /// Whether a 304 belongs to a stored response. If the 304 has a strong entity tag, it must be the stored one.
     static func confirms(_ response: HTTPResponse, _ head: CachedHead) -> Bool {
         guard let tag = response.headers[.eTag], !tag.begins(with: "W/") else { return true }
         return head.headers[.eTag]?.isSame(as: tag) == true
@@ -135,8 +137,8 @@ enum CacheRules {
 
     // MARK: Invalidating (RFC 9111, 4.4)
 
-    /// Returns the URLs that an exchange makes invalid: the target, and `Location` and `Content-Location` if they have
-    /// the same origin.
+    /// Returns the URLs that an exchange invalidates: the URL of the request, and `Location` and `Content-Location` if
+    /// they are at the same origin.
     static func invalidated(by response: HTTPResponse, to request: HTTPRequest) -> [String] {
         guard !request.method.isSafe, (200..<400).contains(response.status.code),
             let target = CacheKey.url(of: request)

@@ -4,29 +4,29 @@ import LetterheadFoundation
 
 /// A store for responses. Its methods may block on disk access, and can be called from any thread.
 protocol CacheStorage: Sendable {
-    /// Returns the key's entry with the same varied fields as the request, and counts it as used.
+    /// Returns the entry for the key with the same varied fields as the request, and counts it as used.
     func find(_ key: CacheKey, varied: ([String]) -> [CachedHead.VariedField]) throws -> CachedEntry?
 
-    /// Starts to store a response. When it is complete, it replaces the entry with the same key and the same varied
-    /// fields.
+    /// Starts to store a response. When the response is complete, it replaces the entry with the same key and the same
+    /// varied fields.
     func write(_ head: CachedHead, for key: CacheKey) throws -> any CacheWriting
 
-    /// Replaces an entry's head. If the entry no longer exists, it stays removed.
+    /// Replaces the head of an entry. If the entry was removed in the meantime, it isn't stored again.
     func update(_ entry: CachedEntry, head: CachedHead) throws -> CachedEntry
 
     func remove(_ entry: CachedEntry) throws
 
     func remove(url: String) throws
 
-    /// Returns the URLs of stored responses that begin with a string, and possibly others.
+    /// Returns the URLs of stored responses that begin with a string. It may return further URLs.
     func urls(withPrefix prefix: String) throws -> [String]
 
     func removeAll() throws
 }
 
-/// Writes one response. Without ``finish()``, nothing is stored.
+/// Writes one response. If ``finish()`` isn't called, nothing is stored.
 protocol CacheWriting: Sendable {
-    /// Appends bytes. Returns false, and discards the body, if it is larger than the store accepts.
+    /// Appends bytes. If the body becomes larger than the store accepts, discards it and returns false.
     func append(_ data: Data) throws -> Bool
 
     func finish() throws
@@ -53,7 +53,7 @@ enum CachedBody: Sendable {
         }
     }
 
-    /// Returns a body for one reader, independent of other readers.
+    /// Returns a body for one reader, which is independent of other readers.
     func makeBody(isBuffered: Bool) -> HTTPResponseBody {
         switch self {
         case .data(let data): HTTPResponseBody(data)
@@ -62,12 +62,13 @@ enum CachedBody: Sendable {
     }
 }
 
-/// What a request needs to find its responses: the URL, and everything except `Vary` that separates a URL's responses.
+/// What a request needs to find its stored responses: the URL, and everything except for `Vary` that separates the
+/// responses for one URL.
 struct CacheKey: Hashable, Sendable {
     /// The URL without a fragment, with the scheme and the host in lower case.
     let url: String
-    /// The request's credentials, or its signature's identity, and a QUERY's body. It may contain secrets, and is
-    /// stored as a hash only.
+    /// The credentials of the request, or the identity of its signature, and the body of a QUERY. It may contain
+    /// secrets, and is stored only as a hash.
     let identity: String
 
     /// The largest QUERY body that the cache compares, in bytes.
@@ -98,12 +99,13 @@ struct CacheKey: Hashable, Sendable {
 
     init(url: String, identity: String) { (self.url, self.identity) = (url, identity) }
 
-    /// Compares bytes. Strings are also equal if they differ only in their normalization, and credentials are not.
+    /// Compares bytes. Two strings that differ only in their Unicode normalization are equal, but they are different
+    /// credentials.
     static func == (left: CacheKey, right: CacheKey) -> Bool {
         left.url.isSame(as: right.url) && left.identity.isSame(as: right.identity)
     }
 
-    /// Returns a request's URL in the form that keys have, without a signature's query items.
+    /// Returns the URL of a request in the form that keys have, without the query items of a signature.
     static func url(of request: HTTPRequest) -> String? {
         guard let host = request.host, !host.isEmpty else { return nil }
         var request = request

@@ -5,14 +5,14 @@ import LetterheadFoundation
 /// A stored response without its body, and what determines its age (RFC 9111, 4.2.3).
 struct CachedHead: Equatable, Sendable {
     var status: Int
-    /// The header fields without those that belong to the connection (RFC 9111, 3.1).
+    /// The headers without those that belong to the connection (RFC 9111, 3.1).
     var headers: HTTPHeaders
     var requestTime: Int64
     /// When the response arrived or a 304 confirmed it, in seconds since 1970.
     var responseTime: Int64
-    /// When the response itself arrived, with its body and its signature.
+    /// When the response with its body and its signature arrived. A 304 doesn't change it.
     var receivedTime: Int64
-    /// The request fields that `Vary` names, normalized. The value is nil if the request did not have the field.
+    /// The request fields that `Vary` names, normalized. A value is nil if the request did not have the field.
     var varied: [VariedField]
     var respondingServer: HTTPOrigin?
 
@@ -30,7 +30,7 @@ struct CachedHead: Equatable, Sendable {
 
     var control: CacheControl { CacheControl(headers) }
 
-    /// - Parameter receivedTime: Default: nil (the same as `responseTime`).
+    /// - Parameter receivedTime: when the response with its body arrived. Default: nil (the same as `responseTime`).
     init(
         status: Int, headers: HTTPHeaders, requestTime: Int64, responseTime: Int64, receivedTime: Int64? = nil,
         varied: [VariedField] = [], respondingServer: HTTPOrigin? = nil
@@ -42,7 +42,7 @@ struct CachedHead: Equatable, Sendable {
 
     var receivedDate: Date { Date(timeIntervalSince1970: Double(receivedTime)) }
 
-    /// The times that ages and lifetimes can be calculated with, without an overflow: about 35,000 years around 1970.
+    /// The times that can be used to calculate ages and lifetimes without an overflow: about 35,000 years around 1970.
     static let times: ClosedRange<Int64> = -1 << 40...1 << 40
 }
 
@@ -54,15 +54,16 @@ extension CachedHead {
             respondingServer: response.respondingServer)
     }
 
-    /// Returns the fields, except those that belong to one connection and those that `Connection` names.
+    /// Returns the headers, except for those that belong to one connection and those that `Connection` names.
     static func storable(_ headers: HTTPHeaders) -> HTTPHeaders {
         let named = Set(ASCII.members(of: headers.values(for: .connection)).map { HTTPHeaders.Name($0) })
         return HTTPHeaders(headers.filter { $0.name.fieldClass != .connection && !named.contains($0.name) })
     }
 
-    /// Returns the head after a 304 (RFC 9111, 3.2 and 4.3.4). Keeps the fields that describe the stored body, and the
-    /// signature of the stored response with all fields that it covers, because the signature of the 304 is for a
-    /// message without a body.
+    /// Returns the head after a 304 (RFC 9111, 3.2 and 4.3.4).
+    ///
+    /// It keeps the fields that describe the stored body. It also keeps the signature of the stored response with all
+    /// fields that it covers, because the signature of the 304 is for a message without a body.
     func updated(by response: HTTPResponse, requestTime: Int64, responseTime: Int64) -> CachedHead {
         var head = self
         // The names of covered fields are in quotation marks (RFC 9421, 2.1).
@@ -70,7 +71,7 @@ extension CachedHead {
         let covered = Set(quoted.map { HTTPHeaders.Name(String($0)) })
         var new = HTTPHeaders(Self.storable(response.headers).filter { !covered.contains($0.name) })
         new = HTTPHeaders(new.filter { ![.content, .digest, .signature].contains($0.name.fieldClass) })
-        // With the old response's `Age`, the updated response would appear too old.
+        // The stored `Age` would make the updated response appear too old.
         head.headers[.age] = nil
         if !new.contains(.date), !covered.contains(.date) { head.headers[.date] = nil }
         head.headers.replace(with: new)
@@ -79,7 +80,7 @@ extension CachedHead {
     }
 }
 
-/// The request fields that select a stored response's variant (RFC 9111, 4.1).
+/// The request fields that select among the variants of a stored response (RFC 9111, 4.1).
 enum Vary {
     /// Returns the names in `Vary` in lower case, sorted and without duplicates, or nil if the list contains `*` or a
     /// member that is not a name. Such a member counts as `*`, because it is unknown which field the server meant.
@@ -89,9 +90,11 @@ enum Vary {
         return names.allSatisfy { ASCII.isToken($0) } && !names.contains("*") ? Set(names).sorted() : nil
     }
 
-    /// Returns a request field's normalized value, so that values with the same meaning are equal, or nil if the
-    /// request lacks the field. Because the result is stored, a hash replaces a secret field's value, and a hash of the
-    /// signature's identity replaces a signature.
+    /// Returns the value of a request field, normalized so that values with the same meaning are equal. Returns nil if
+    /// the request lacks the field.
+    ///
+    /// The result is stored, so a secret value is replaced by its hash, and a signature is replaced by a hash of its
+    /// identity.
     static func value(of name: String, in request: HTTPRequest) -> String? {
         let fieldName = HTTPHeaders.Name(name)
         let headers = request.framedHeaders()
@@ -113,10 +116,10 @@ enum Vary {
     }
 }
 
-/// A stored response's age and lifetime (RFC 9111, 4.2), in seconds.
+/// The age and the lifetime of a stored response (RFC 9111, 4.2), in seconds.
 struct CacheFreshness: Equatable, Sendable {
     let age: Int64
-    /// The age at the point where the response becomes stale.
+    /// The age at which the response becomes stale.
     let lifetime: Int64
     /// Whether the lifetime was estimated from `Last-Modified`.
     let isHeuristic: Bool
@@ -124,8 +127,8 @@ struct CacheFreshness: Equatable, Sendable {
     var isFresh: Bool { age < lifetime }
     var staleness: Int64 { max(0, age - lifetime) }
 
-    /// - Parameter now: the current time in seconds since 1970. If it is before the response's arrival, the response is
-    ///   stale, because its age is then unknown.
+    /// - Parameter now: the current time in seconds since 1970. If it is before the arrival of the response, the age is
+    ///   unknown, so the response is stale.
     init(_ head: CachedHead, now: Int64) {
         let date = head.headers[.date].flatMap { Self.date($0, now: head.responseTime) } ?? head.responseTime
         age = Self.age(of: head, date: date, now: now)
@@ -164,7 +167,8 @@ struct CacheFreshness: Equatable, Sendable {
         return (min((date - modified) / 10, 86_400), true)
     }
 
-    /// Parses a date. Its spaces must be exact: only the day in the asctime format may have two before it.
+    /// Parses a date. Its spaces must be exact: two spaces in succession occur only before the day in the asctime
+    /// format.
     static func date(_ text: String, now: Int64) -> Int64? {
         text.utf8.count == 24 || !text.holds("  ") ? HTTPDate.seconds(of: text, now: now) : nil
     }

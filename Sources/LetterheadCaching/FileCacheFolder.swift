@@ -2,16 +2,16 @@
 import Letterhead
 import LetterheadFoundation
 
-/// A store's folders and files, accessed with system calls. All files are inside one folder, and only its owner can
-/// read it.
+/// The folders and files of a store, accessed with system calls. All files are inside one folder, and only its owner
+/// can read it.
 ///
 /// The system reads paths, and writes a `stat`, only until its functions return.
 struct FileCacheFolder: Sendable {
-    /// A store's error. It contains no URL and no content.
+    /// An error of a store. It contains no URL and no content.
     struct Failure: Error, CustomStringConvertible {
         let description: String
 
-        // A known error number's text is a constant.
+        // The text of a known error number is a constant.
         init(_ what: String, code: Int32 = errno) {
             description = unsafe "the response cache \(what): \(String(cString: strerror(code)))"
         }
@@ -19,7 +19,7 @@ struct FileCacheFolder: Sendable {
         init(_ failure: PrivateFile.Failure) { description = "a file of the response cache \(failure.rule)" }
     }
 
-    /// A stored response's head, as found when a folder is listed.
+    /// The head file of a stored response, as it is found when a folder is listed.
     struct Listed {
         let name: FileCacheName
         let headCount: Int
@@ -47,7 +47,7 @@ struct FileCacheFolder: Sendable {
 
     private static let digits = Array("0123456789abcdef".utf8)
 
-    /// A folder's last change in nanoseconds, or nil if the folder does not exist.
+    /// Returns when a folder was last changed, in nanoseconds, or nil if it does not exist.
     func changeTime(ofShard shard: Int) -> Int64? {
         var facts = stat()
         return unsafe stat(path(ofShard: shard), &facts) == 0 ? SystemTime.modification(of: facts) : nil
@@ -87,7 +87,8 @@ struct FileCacheFolder: Sendable {
 
     func touch(_ name: String, inShard shard: Int) { _ = unsafe utimes("\(path(ofShard: shard))/\(name)", nil) }
 
-    /// Returns a folder's heads, and removes files that an interrupted program left an hour ago or earlier.
+    /// Returns the head files in a folder, and removes files that an interrupted program left behind more than an hour
+    /// ago.
     func list(shard: Int, now: Int64) -> [Listed] {
         var heads: [Listed] = []
         withFiles(inShard: shard) { files, folder in
@@ -107,12 +108,12 @@ struct FileCacheFolder: Sendable {
         return heads
     }
 
-    /// Calls a closure with the names of a folder's files, and with the folder's descriptor.
+    /// Calls a closure with the names of the files in a folder, and with the descriptor of the folder.
     private func withFiles(inShard shard: Int, _ body: (_ files: [String], _ folder: Int32) -> Void) {
         guard let folder = unsafe opendir(path(ofShard: shard)) else { return }
         defer { unsafe closedir(folder) }
         var files: [String] = []
-        // An entry's memory lives until the next entry is read, and its name ends with a zero byte.
+        // The memory of an entry is valid until the next entry is read, and its name ends with a zero byte.
         while let entry = unsafe readdir(folder) {
             unsafe withUnsafePointer(to: &entry.pointee.d_name) { tuple in
                 unsafe tuple.withMemoryRebound(to: CChar.self, capacity: 1) { unsafe files.append(String(cString: $0)) }
@@ -137,8 +138,8 @@ struct FileCacheFolder: Sendable {
         for shard in 0..<256 {
             withFiles(inShard: shard) { files, folder in
                 let stored = files.filter { file in [".head", ".body", ".part"].contains { file.ends(with: $0) } }
-                // The names' descending order does not separate heads from bodies. A body may therefore be removed
-                // before its head, which is then visible without its body for a short time.
+                // The order of the names does not separate heads from bodies. A body may therefore be removed before
+                // its head, which then exists without its body for a short time.
                 for file in stored.sorted(by: >) { unsafe unlinkat(folder, file, 0) }
             }
         }

@@ -3,7 +3,8 @@ import Letterhead
 import CLetterheadZlib
 import LetterheadFoundation
 
-/// A stored head's file: a magic number, the key's URL, the head, the body's size and checksum, and a checksum.
+/// The content of a head file: a magic number, the URL of the key, the head, the size and the checksum of the body, and
+/// a checksum over all of it.
 ///
 /// Numbers are little-endian. A string consists of its length in 4 bytes and its UTF-8 bytes.
 struct FileCacheHead: Equatable {
@@ -14,7 +15,7 @@ struct FileCacheHead: Equatable {
 
     private static let mark: UInt32 = 0x3443_484C  // "LHC4"
 
-    /// Whether another version of the library wrote a file.
+    /// Whether a different version of the library wrote the file.
     static func isOfOtherVersion(_ bytes: [UInt8]) -> Bool {
         var reader = Reader(bytes: bytes, index: 0)
         return bytes.starts(with: "LHC".utf8) && reader.number(UInt32.self) != mark
@@ -53,7 +54,7 @@ struct FileCacheHead: Equatable {
         (self.url, self.head, self.bodyCount, self.bodyChecksum) = (url, head, bodyCount, bodyChecksum)
     }
 
-    /// Reads a file. Returns nil if any byte differs from the byte that was written.
+    /// Reads a head file. Returns nil if any byte differs from the byte that was written.
     init?(_ bytes: [UInt8]) {
         guard bytes.count > 8 else { return nil }
         var end = Reader(bytes: bytes, index: bytes.count - 8)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Letterhead
 
-/// The names of a folder's stored responses, by URL. Callers hold a lock.
+/// The names of the responses that are stored in a folder, by URL. Callers hold a lock.
 struct FileCacheIndex {
     private struct Entry {
         let name: FileCacheName
@@ -16,7 +16,7 @@ struct FileCacheIndex {
     private(set) var bytes = 0
     private(set) var count = 0
 
-    /// Returns a URL's names, the newest first.
+    /// Returns the names for a URL, the newest first.
     func names(of url: FileCacheURL) -> [FileCacheName] { shards[url.shard][url]?.map(\.name) ?? [] }
 
     mutating func insert(_ name: FileCacheName, headCount: Int, lastUse: Int64) {
@@ -32,7 +32,7 @@ struct FileCacheIndex {
         }
     }
 
-    /// Notes a use. Returns the time of the previous use, or nil without such an entry.
+    /// Notes that an entry is used. Returns the time of its previous use, or nil if there is no such entry.
     mutating func use(_ name: FileCacheName, at time: Int64) -> Int64? {
         guard let place = place(of: name), let last = shards[name.url.shard][name.url]?[place].lastUse else {
             return nil
@@ -50,7 +50,7 @@ struct FileCacheIndex {
         count -= 1
     }
 
-    /// Returns the least recently used names. Removing them brings the folder under a number of bytes.
+    /// Returns the least recently used names. If all of them are removed, the folder has at most `goal` bytes.
     func oldest(over goal: Int) -> [FileCacheName] {
         var rest = bytes
         return shards.flatMap { $0.values.joined() }.sorted { $0.lastUse < $1.lastUse }.prefix { entry in
@@ -66,14 +66,14 @@ struct FileCacheIndex {
     }
 }
 
-/// The name of a head's file. It contains hashes, so that a folder can be indexed without reading its files, and the
-/// name of the body's file.
+/// The name of a head file. It contains hashes, so that a folder can be indexed without reading its files, and the name
+/// of the body file.
 struct FileCacheName: Hashable, Sendable {
-    /// The first 128 bits of the URL's hash.
+    /// The first 128 bits of the URL hash.
     let url: FileCacheURL
-    /// Hashes of the credentials, of the names in `Vary`, and of these fields' values.
+    /// Hashes of the credentials, of the names in `Vary`, and of the values of these fields.
     let identity, varyNames, varyValues: UInt64
-    /// The body's random name. It differs for each stored response.
+    /// The random name of the body file. It differs for each stored response.
     let body: UInt64
     let bodyCount: UInt64
 
@@ -97,12 +97,12 @@ struct FileCacheName: Hashable, Sendable {
         return (hash(names), hash(values))
     }
 
-    /// Returns the first 64 bits of a string's hash, or 0 for an empty string.
+    /// Returns the first 64 bits of the hash of a string, or 0 for an empty string.
     static func hash(_ text: String) -> UInt64 {
         text.isEmpty ? 0 : SHA256Hash.hash(Array(text.utf8)).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    /// `HIGH-LOW-IDENTITY-NAMES-VALUES-BODY-COUNT.head`, in hexadecimal. `HIGH` and `LOW` are the halves of the URL's
+    /// `HIGH-LOW-IDENTITY-NAMES-VALUES-BODY-COUNT.head`, in hexadecimal. `HIGH` and `LOW` are the halves of the URL
     /// hash.
     var head: String {
         ([url.high, url.low, identity, varyNames, varyValues, body].map { Self.hex($0) }
@@ -111,7 +111,7 @@ struct FileCacheName: Hashable, Sendable {
 
     var bodyFile: String { Self.hex(body) + ".body" }
 
-    // The name's bytes are read only below their number.
+    // Each index is below the number of bytes in the name.
     init?(_ name: UnsafeBufferPointer<UInt8>) {
         guard name.count > 5, unsafe name.suffix(5).elementsEqual(".head".utf8) else { return nil }
         var numbers: [UInt64] = []
@@ -146,7 +146,7 @@ struct FileCacheName: Hashable, Sendable {
     }
 }
 
-/// 128 bits of a URL's hash.
+/// The first 128 bits of the hash of a URL.
 struct FileCacheURL: Hashable, Sendable {
     let high, low: UInt64
 
@@ -158,6 +158,6 @@ struct FileCacheURL: Hashable, Sendable {
         low = hash[8..<16].reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    /// The number of the folder that contains its files, from 0 to 255.
+    /// The number of the folder that contains the files for this URL, from 0 to 255.
     var shard: Int { Int(high >> 56) }
 }

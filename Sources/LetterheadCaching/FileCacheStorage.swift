@@ -3,18 +3,18 @@ import Letterhead
 import LetterheadFoundation
 import Synchronization
 
-/// Responses in a folder's files: a head and a body for each response, in 256 folders.
+/// Responses in the files of a folder: a head file and a body file for each response, in 256 subfolders.
 ///
-/// The store has no journal: it builds its index from the files' names. Another process may add and remove files at any
-/// time. The store lists a folder again if it has changed.
+/// The store has no journal: it builds its index from the file names. Other processes may add and remove files at any
+/// time, so the store lists a subfolder again if it has changed.
 final class FileCacheStorage: CacheStorage {
     private struct State {
         var index = FileCacheIndex()
         /// For each folder, the time of the last change that the index includes, or nil if the folder must be listed.
         var listed = [Int64?](repeating: nil, count: 256)
-        /// When each folder was last compared.
+        /// When each folder was last compared with the index.
         var compared = [Int64](repeating: 0, count: 256)
-        /// By their hash.
+        /// The names in `Vary`, by their hash.
         var varyNames: [UInt64: [String]] = [0: []]
         /// How many bytes were written since all folders were last compared with the index.
         var written = 0
@@ -82,7 +82,7 @@ final class FileCacheStorage: CacheStorage {
         guard let name = name(of: entry), let old = try self.head(of: name) else { return updated }
         let file = FileCacheHead(
             url: entry.key.url, head: head, bodyCount: old.bodyCount, bodyChecksum: old.bodyChecksum)
-        // A head that was removed meanwhile would come back without its body.
+        // If the head was removed in the meantime, writing it would bring it back without its body.
         guard folder.exists(name.head, inShard: name.url.shard) else { return updated }
         let data = file.data
         try FileCacheWriter.write(data, as: name.head, in: folder, shard: name.url.shard)
@@ -102,7 +102,8 @@ final class FileCacheStorage: CacheStorage {
         }
     }
 
-    /// Reads each head, because the files' names contain only hashes. A head that can't be read is removed.
+    /// Returns the URLs that begin with a string. It reads each head, because the file names contain only hashes. A
+    /// head that can't be read is removed.
     func urls(withPrefix prefix: String) -> [String] {
         let names = state.withLock { state in
             (0..<256).flatMap { shard in
@@ -138,7 +139,8 @@ final class FileCacheStorage: CacheStorage {
         return names
     }
 
-    /// Reads a head. Returns nil if another process has removed it, or if another version of the library wrote it.
+    /// Reads a head. Returns nil if a different process has removed it, or if a different version of the library wrote
+    /// it.
     private func head(of name: FileCacheName) throws -> FileCacheHead? {
         guard let descriptor = try folder.opened(name.head, inShard: name.url.shard) else {
             state.withLock { remove(name, &$0) }
@@ -163,8 +165,8 @@ final class FileCacheStorage: CacheStorage {
 
     private func body(of name: FileCacheName, _ file: FileCacheHead) throws -> CachedBody? {
         guard let descriptor = try folder.opened(name.bodyFile, inShard: name.url.shard) else {
-            // A body is removed only together with its head. If the body is missing, the response has been removed. A
-            // head that is still present is removed, too.
+            // A body is removed only together with its head, so the response has been removed. If the head still
+            // exists, it is removed as well.
             state.withLock { remove(name, &$0) }
             return nil
         }
@@ -191,7 +193,7 @@ final class FileCacheStorage: CacheStorage {
     private func use(_ name: FileCacheName) {
         let time = Self.now
         let last = state.withLock { $0.index.use(name, at: time) }
-        // Only other processes and the next start use the time on disk, so a precision of one minute is sufficient.
+        // Only other processes and the next start read the time on disk, so a precision of one minute is sufficient.
         if let last, time - last > 60_000_000_000 { folder.touch(name.head, inShard: name.url.shard) }
     }
 
@@ -205,7 +207,7 @@ final class FileCacheStorage: CacheStorage {
             state.index.insert(name, headCount: headCount, lastUse: Self.now)
             for name in old { remove(name, &state) }
             state.written += headCount + Int(name.bodyCount)
-            // Other processes may have written as much, so their files are counted from time to time.
+            // Other processes may have written just as much, so their files are counted from time to time.
             if state.written > limit / 64 {
                 state.written = 0
                 for shard in 0..<256 { refresh(shard, &state) }
@@ -225,7 +227,7 @@ final class FileCacheStorage: CacheStorage {
         state.compared[shard] = Self.now
         guard let time = folder.changeTime(ofShard: shard), time != state.listed[shard] else { return false }
         let listed = folder.list(shard: shard, now: Self.now)
-        // Changes within one tick of the file system's clock have the same time.
+        // Changes within one tick of the file system clock have the same time.
         state.listed[shard] = Self.now - time > 50_000_000 ? time : nil
         let names = Set(listed.map(\.name))
         for name in state.index.names(inShard: shard) where !names.contains(name) { state.index.remove(name) }
@@ -236,8 +238,8 @@ final class FileCacheStorage: CacheStorage {
     private static var now: Int64 { SystemTime.nanoseconds(of: CLOCK_REALTIME) }
 }
 
-/// Writes the body and then the head under a temporary name, and renames each. A response exists as soon as its head
-/// exists. The body's reader and the cache share the writer.
+/// Writes the body and then the head, each under a temporary name that is then changed. A response exists as soon as
+/// its head exists. The reader of the body and the cache share the writer.
 final class FileCacheWriter: CacheWriting {
     private struct State {
         var descriptor: Int32

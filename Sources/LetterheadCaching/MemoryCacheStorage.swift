@@ -3,7 +3,8 @@ import Letterhead
 import LetterheadFoundation
 import Synchronization
 
-/// Limits the bytes and the number of responses. It removes the least recently used responses first.
+/// Keeps responses in memory, and limits their bytes and their number. It removes the least recently used responses
+/// first.
 final class MemoryCacheStorage: CacheStorage {
     private struct Stored {
         var entry: CachedEntry
@@ -118,7 +119,7 @@ final class MemoryCacheStorage: CacheStorage {
     }
 }
 
-/// Collects a body's pieces, for its reader and the cache.
+/// Collects the pieces of a body. The reader of the body and the cache share it.
 final class MemoryCacheWriter: CacheWriting {
     private let limit: Int
     private let store: @Sendable (Data) throws -> Void

@@ -4,34 +4,35 @@ public import LetterheadFoundation
 import Synchronization
 
 extension ResponseCache {
-    /// Removes the stored responses for the URL of a template's request, for example after a push message about a
-    /// change. See ``remove(_:)``.
+    /// Removes the stored responses for the URL of a template. Use it for example after a push message about a change.
     ///
     /// ```swift
     /// try await cache.remove(GetUser(login: "ada"), for: client)
     /// ```
     ///
-    /// The client contributes its environment and its settings to the URL. Changes by your own links aren't included.
+    /// The environment and the settings of the client are applied to the URL, but changes by custom links aren't. All
+    /// variants are removed, as by ``remove(_:)``.
     ///
     /// - Throws: the errors of `HTTPClient.explain(_:)` if the request can't be built.
     public func remove(_ template: some RequestTemplate, for client: HTTPClient) async throws {
         if let url = CacheKey.url(of: try await client.explain(template).request) { remove(url: url) }
     }
 
-    /// Removes all stored responses for a URL, with any values of the fields in `Vary` and with any credentials.
+    /// Removes all stored responses for a URL, for all values of the fields in `Vary` and for all credentials.
     ///
-    /// A response to a request that is in flight isn't stored. A response after a redirect is stored for the redirect's
-    /// URL.
+    /// If a request for the URL is in flight, its response isn't stored. A response after a redirect is stored under
+    /// the URL that the redirect led to.
     ///
     /// - Parameter url: a complete URL. Its fragment is ignored.
     public func remove(_ url: URL) {
         if let url = CacheKey.url(of: HTTPRequest(url: url)) { remove(url: url) }
     }
 
-    /// Removes all stored responses for a URL and for all URLs below it. See ``remove(_:)``.
+    /// Removes all stored responses for a URL and for all URLs below it (see ``remove(_:)``).
     ///
-    /// Below `https://api.example.com/users` are `/users?page=2` and `/users/ada`, but not `/users-online`. Below a URL
-    /// with a query are URLs with more query items at its end. A store in files reads the head of each response.
+    /// `/users?page=2` and `/users/ada` are below `https://api.example.com/users`, but `/users-online` isn't. If the
+    /// URL has a query, URLs with more query items at the end are below it. A store in files reads the head of each
+    /// response.
     ///
     /// - Parameter url: a complete URL. Its fragment is ignored.
     public func removeAll(under url: URL) {

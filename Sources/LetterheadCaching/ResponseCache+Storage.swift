@@ -3,10 +3,11 @@ import Letterhead
 public import LetterheadFoundation
 
 extension ResponseCache {
-    /// Implement a storage to keep responses in a database, to share them with other parts of your program or to
-    /// encrypt them, and pass it to ``Store/custom(_:bodyLimit:)``. Otherwise, use ``Store/memory(bytes:entries:)`` or
-    /// ``Store/files(in:bytes:)``.
+    /// A custom storage for responses, for example in a database.
     ///
+    /// Use ``Store/memory(bytes:entries:)`` or ``Store/files(in:bytes:)`` if they are enough. Implement a storage to
+    /// encrypt responses or to share them with other parts of your program, and pass it to
+    /// ``Store/custom(_:bodyLimit:)``.
     /// ```swift
     /// final class Responses: ResponseCache.Storage {
     ///     private let table = Mutex<[String: [String: ResponseCache.Record]]>([:])
@@ -32,26 +33,27 @@ extension ResponseCache {
     /// The cache calls the functions from any thread, concurrently, and they may block. They must not use the cache. If
     /// a function throws, the cache passes the error to `onError`, and the request continues without the store.
     ///
+    /// The cache saves a response when its body is complete. If the server confirms the response with a 304, the cache
+    /// saves it again with a new head. If a body breaks off or is dropped, its response is never saved.
+    ///
     /// Laws:
     ///
     /// - ``save(_:)`` replaces the record with the same URL and ``Record/id`` atomically: a reader receives the head
-    ///   and the body from one call, never a part.
+    ///   and the body from the same call.
     /// - The storage returns a saved record unchanged until it is replaced or removed. It may remove any record at any
     ///   time, and limits its own size.
     /// - ``records(for:)`` returns no removed record.
-    ///
-    /// The cache saves a response when its body is complete. It saves it again with a new head when the server has
-    /// confirmed it with a 304. It never saves a response with a body that breaks off or is dropped.
     public protocol Storage: Sendable {
-        /// The order has no meaning.
+        /// Returns all records for a URL, in any order.
         func records(for url: String) throws -> [Record]
 
         func save(_ record: Record) throws
 
-        /// Removes all records for the URL if `id` is nil. The record may be missing.
+        /// Removes the record with this identifier, or all records for the URL if `id` is nil. A missing record isn't
+        /// an error.
         func remove(_ id: String?, for url: String) throws
 
-        /// Returns the URLs of all records with a URL that begins with a string. It may also return others.
+        /// Returns the URLs of all records that begin with a string. It may return further URLs.
         func urls(withPrefix prefix: String) throws -> [String]
 
         func removeAll() throws
@@ -59,13 +61,13 @@ extension ResponseCache {
 
     /// A stored response in a custom ``Storage``.
     public struct Record: Hashable, Sendable {
-        /// The request's URL, which may contain secrets in its query.
+        /// The URL of the request. Its query may contain secrets.
         public let url: String
         /// Identifies the response among all responses for its URL. It consists of 64 hexadecimal digits: a hash over
-        /// the credentials, the request fields that `Vary` names, and a QUERY's body.
+        /// the credentials, the request fields that `Vary` names, and the body of a QUERY.
         public let id: String
-        /// The response's status, header fields and times, in a format of the library with a checksum. If it is
-        /// damaged, or doesn't match the body, the record counts as missing.
+        /// The status, the headers and the times of the response, in a format of this library with a checksum. If it is
+        /// damaged or doesn't match the body, the record counts as missing.
         public let head: Data
         public let body: Data
 
@@ -82,8 +84,10 @@ extension ResponseCache.Record: CustomStringConvertible, CustomReflectable {
 }
 
 extension ResponseCache.Store {
-    /// Keeps responses in a custom storage. Several caches can share it. If a body is larger than `bodyLimit` bytes,
-    /// its response isn't stored. Bodies stay in memory until they are complete.
+    /// Keeps responses in a custom storage. Several caches can share it.
+    ///
+    /// If a body is larger than `bodyLimit` bytes, its response isn't stored. Bodies stay in memory until they are
+    /// complete.
     public static func custom(_ storage: any ResponseCache.Storage, bodyLimit: Int = 8 << 20) -> Self {
         Self(
             storage: CustomCacheStorage(storage: storage, bodyLimit: bodyLimit),
@@ -91,7 +95,7 @@ extension ResponseCache.Store {
     }
 }
 
-/// Translates between a cache's entries and a custom storage's records.
+/// Translates between the entries of a cache and the records of a custom storage.
 struct CustomCacheStorage: CacheStorage {
     let storage: any ResponseCache.Storage
     let bodyLimit: Int
@@ -146,7 +150,7 @@ struct CustomCacheStorage: CacheStorage {
         FileCacheName.hash([record.id, String(checksum), record.url].joined(separator: " "))
     }
 
-    /// A hash over everything that separates a URL's responses.
+    /// Returns a hash over everything that separates the responses for one URL.
     private static func id(_ key: CacheKey, _ head: CachedHead) -> String {
         var text = "\(key.identity.utf8.count) \(key.identity)"
         for field in head.varied {

@@ -3,7 +3,7 @@ public import Letterhead
 public import LetterheadFoundation
 import Synchronization
 
-/// Stores a client's responses, and reuses them as their servers allow (RFC 9111), to send fewer requests.
+/// Stores the responses of a client, and reuses them as their servers allow (RFC 9111), to send fewer requests.
 ///
 /// ```swift
 /// let cache = ResponseCache(store: .memory(bytes: 16 << 20))
@@ -13,35 +13,57 @@ import Synchronization
 /// let checked = try await client.send(GetCatalog().caching(.revalidate))   // asks whether it is still valid
 /// ```
 ///
-/// The server determines with `Cache-Control`, `Expires`, `ETag` and `Last-Modified` what is stored and for how long.
-/// The cache stores responses to GET and QUERY (RFC 10008), and also uses a fresh response to GET for HEAD and for a
-/// single byte range. It keeps responses apart by URL, by credential, and by the values of the request fields that
-/// `Vary` names. A successful request with an unsafe method, such as POST, removes the stored responses for its URL.
-/// Concurrent requests share one validation. The cache supports `stale-while-revalidate` and `stale-if-error` (RFC
-/// 5861) and `immutable` (RFC 8246).
+/// Use it if your client requests the same resources more than once. The server determines with `Cache-Control`,
+/// `Expires`, `ETag` and `Last-Modified` what is stored and for how long. To see what the cache did, read
+/// `HTTPResponse.cache`.
 ///
-/// A download to a file doesn't use the cache, and neither does a request if you have added a condition to it, such as
-/// `If-None-Match`. No request fails because of the store's errors. `HTTPClient.reset()` cancels validations that run
-/// in the background, and removes all responses.
+/// ## Choose the store and the policy
+///
+/// To keep responses after the program has ended, use a folder. To change what one request does, set its ``Policy``.
+///
+/// ```swift
+/// let store = try ResponseCache.Store.files(in: folder, bytes: 100 << 20)
+/// let offline = HTTPClient(environment: .production, cache: ResponseCache(store: store))
+/// _ = try await offline.send(GetCatalog().caching(.staleAllowed(.seconds(600))))
+/// ```
+///
+/// ## What is stored and reused
+///
+/// - Responses to GET and QUERY (RFC 10008) are stored. A fresh response to GET is also used for HEAD and for a single
+///   byte range.
+/// - Responses are kept apart by URL, by credential, and by the values of the request fields that `Vary` names.
+/// - A successful request with an unsafe method, such as POST, removes the stored responses for its URL.
+/// - Concurrent requests share one validation. `stale-while-revalidate` and `stale-if-error` (RFC 5861) and `immutable`
+///   (RFC 8246) are supported.
+/// - A download to a file doesn't use the cache. A request to which you have added a condition, such as
+///   `If-None-Match`, doesn't use it either.
+/// - If the store fails, the request continues without it.
+/// - `HTTPClient.reset()` cancels validations that run in the background, and removes all responses.
 ///
 /// In a custom chain, the cache is a link. Put it below `Authenticate` and a `CookieJar`, and above `Throttle`. If a
-/// link below the cache adds a credential, the response isn't stored.
+/// link below the cache adds a credential, the response isn't stored. <doc:CachingResponses> has an example.
 public final class ResponseCache: LoaderLink {
     let storage: any CacheStorage
     let now: @Sendable () -> Date
     let onError: @Sendable (any Error) -> Void
     let statusName: String?
     let state = Mutex(CacheState())
-    /// Held while a response is stored, and while responses are removed because of a reset or an invalidation. The
-    /// state shows these first, so each of them either prevents the storing or removes what was stored.
+    /// Held while a response is stored, and while a reset or an invalidation removes responses. Both change the state
+    /// before that, so each of them either prevents the storing or removes what was stored.
     let storingLock = Mutex(())
-    /// The validations in flight. Those in the background are lasting.
+    /// The validations in flight. A validation in the background isn't cancelled when no request waits for it.
     let validations = Flights<CacheValidation.Key, CacheValidation>()
     private let storeDescription: String
 
-    /// `onError` receives the store's errors, such as a full disk, on the request's thread. The request continues
-    /// without the store. With a `statusName`, each response gets a `Cache-Status` field (RFC 9211) that names the
-    /// cache.
+    /// Creates a cache.
+    ///
+    /// - Parameters:
+    ///   - store: where the responses are kept.
+    ///   - statusName: the name of the cache in a `Cache-Status` field (RFC 9211), which each response then contains.
+    ///     Default: nil (no field).
+    ///   - now: returns the current date.
+    ///   - onError: receives the errors of the store, such as a full disk, on the thread of the request. The request
+    ///     continues without the store.
     public init(
         store: Store, statusName: String? = nil, now: @escaping @Sendable () -> Date = { Date() },
         onError: @escaping @Sendable (any Error) -> Void = { _ in }
@@ -53,8 +75,8 @@ public final class ResponseCache: LoaderLink {
 
     public func removeAll() { guarded { try storingLock.withLock { _ in try storage.removeAll() } } }
 
-    /// - Throws: the next loader's error, or `.notCached` if the request must not be sent and no stored response may be
-    ///   reused.
+    /// - Throws: the errors of the next loader, or `.notCached` if the request must not be sent and no stored response
+    ///   may be reused.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         let response = try await CacheExchange(cache: self, request: request, next: next).response()
         let decision = response.cacheDecision
@@ -67,8 +89,7 @@ public final class ResponseCache: LoaderLink {
         return named
     }
 
-    /// Cancels validations, except other clients' validations, removes all stored responses, and resets the links
-    /// below.
+    /// Cancels the validations of this client, removes all stored responses, and resets the links below.
     public func reset(next: any HTTPLoader) async {
         state.withLock { $0.generation += 1 }
         validations.reset { $0.generation?.hasEnded ?? true }
@@ -81,8 +102,8 @@ public final class ResponseCache: LoaderLink {
         return Int64(Double.maximum(first, .minimum(last, now().timeIntervalSince1970)).rounded(.down))
     }
 
-    /// Stores a response. If a reset or an invalidation of its URL has occurred since its request began, it returns nil
-    /// and doesn't call the closure.
+    /// Calls a closure that stores a response. If a reset or an invalidation of the URL has occurred since the request
+    /// began, returns nil and doesn't call the closure.
     func storing<Value>(_ ticket: CacheState.Ticket, _ store: () throws -> Value) throws -> Value? {
         try storingLock.withLock { _ in try state.withLock { $0.isCurrent(ticket) } ? store() : nil }
     }
@@ -113,7 +134,7 @@ extension ResponseCache: CustomStringConvertible {
 }
 
 extension HTTPError.Code {
-    /// The request's caching policy forbids sending it, and no stored response may be reused (see
+    /// No stored response may be reused, and the caching policy forbids sending the request (see
     /// ``ResponseCache/Policy/onlyIfCached``).
     public static let notCached = Self(rawValue: "notCached")
 }
@@ -134,16 +155,17 @@ extension ResponseCache {
                 description: "memory, at most \(bytes) bytes")
         }
 
-        /// Keeps responses in a folder, even after the program has ended. Pass a folder that contains nothing else. It
-        /// is created if it doesn't exist, and only its owner can read the files. Several stores and processes can use
-        /// it.
+        /// Keeps responses in a folder, even after the program has ended.
+        ///
+        /// Pass a folder that contains nothing else. It is created if it doesn't exist, and only its owner can read the
+        /// files. Several stores and processes can use it.
         ///
         /// If all files together exceed `bytes`, the store removes the least recently used responses. The files may
         /// exceed the limit by 5% for a short time. If a body is larger than a quarter of `bytes`, its response isn't
         /// stored. A crash never leaves a partial response, and a damaged file counts as missing.
         ///
-        /// - Throws: an error from the file system if the folder can't be created or read, or if it belongs to another
-        ///   user.
+        /// - Throws: an error from the file system if the folder can't be created or read, or if it belongs to a
+        ///   different user.
         public static func files(in folder: URL, bytes: Int) throws -> Store {
             Store(
                 storage: try FileCacheStorage(folder: folder, bytes: bytes),
@@ -153,7 +175,7 @@ extension ResponseCache {
 }
 
 extension ResponseCache {
-    /// Determines how one request uses its client's cache.
+    /// Determines how a request uses the cache of its client.
     public struct Policy: Hashable, Sendable {
         enum Kind: Hashable {
             case standard, revalidate, bypass, onlyIfCached
@@ -165,7 +187,7 @@ extension ResponseCache {
         /// Reuses a stored response while it is fresh, and validates it when it is stale.
         public static let `default` = Policy(kind: .standard)
 
-        /// Asks the server whether the stored response is still valid, even while it is fresh. A fresh response with
+        /// Asks the server whether the stored response is still valid, even if it is fresh. Only a fresh response with
         /// `immutable` (RFC 8246) is reused without a request.
         public static let revalidate = Policy(kind: .revalidate)
 
@@ -175,9 +197,11 @@ extension ResponseCache {
         /// Never sends the request. If no stored response may be reused, the request fails with `.notCached`.
         public static let onlyIfCached = Policy(kind: .onlyIfCached)
 
-        /// Reuses a response that has been stale for at most `limit` without a validation, unless the server forbids it
-        /// with `no-cache` or `must-revalidate`. With `onErrorOnly`, it is reused only after its validation has failed:
-        /// because the connection failed, or with a status of 500, 502, 503 or 504.
+        /// Reuses a response without a validation if it has been stale for at most `limit`. The server can forbid it
+        /// with `no-cache` or `must-revalidate`.
+        ///
+        /// With `onErrorOnly`, the response is reused only after its validation has failed: the connection failed, or
+        /// the status was 500, 502, 503 or 504.
         public static func staleAllowed(_ limit: Duration, onErrorOnly: Bool = false) -> Policy {
             Policy(kind: .stale(limit, onErrorOnly: onErrorOnly))
         }
@@ -189,7 +213,8 @@ enum CachingOption: HTTPRequestOption {
 }
 
 extension RequestSettings {
-    /// Default: ``ResponseCache/Policy/default``. Has no effect if the client has no cache.
+    /// How the request uses the cache. Default: ``ResponseCache/Policy/default``. Has no effect if the client has no
+    /// cache.
     public var caching: ResponseCache.Policy {
         get { self[option: CachingOption.self] }
         set { self[option: CachingOption.self] = newValue }
@@ -206,17 +231,17 @@ extension RequestConfigurable {
 }
 
 extension ResponseCache {
-    /// What the cache has contributed to a response.
+    /// Tells what the cache did for a response.
     public enum Outcome: String, Hashable, Sendable {
         /// The client has no cache.
         case unused
         /// The cache reused a fresh response without a request.
         case hit
-        /// The cache reused a stale response: without a request, or after its validation had failed.
+        /// The cache reused a stale response, either without a request or after its validation had failed.
         case stale
         /// The server confirmed the stored response with 304.
         case revalidated
-        /// The server responded, and the cache stores the response. It stores a streamed response at the end of its
+        /// The server responded, and the cache stores the response. A streamed response is stored at the end of its
         /// body.
         case stored
         /// The server responded, and the response is not stored.
@@ -239,9 +264,9 @@ extension ResponseCache {
 
 struct CacheDecision: Equatable, Sendable, CustomStringConvertible {
     let outcome: ResponseCache.Outcome
-    /// Such as the rule why a response was not stored.
+    /// The reason for the decision, such as the rule that forbids storing a response.
     var reason = ""
-    /// A reused response's age and lifetime, in seconds.
+    /// The age and the lifetime of a reused response, in seconds.
     var freshness: CacheFreshness?
 
     var description: String { reason.isEmpty ? outcome.rawValue : "\(outcome.rawValue): \(reason)" }
@@ -280,8 +305,8 @@ extension CacheDecision {
         return text
     }
 
-    /// Returns a structured field's string (RFC 9651, 3.3.3), or nil if the text contains other than printable ASCII
-    /// characters.
+    /// Returns a text as the string of a structured field (RFC 9651, 3.3.3), or nil if it contains characters other
+    /// than printable ASCII.
     private static func quoted(_ text: String) -> String? {
         guard text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else { return nil }
         return ASCII.quoted(text)
@@ -290,7 +315,7 @@ extension CacheDecision {
 
 /// The state that all requests share. Callers hold a lock.
 struct CacheState {
-    /// The number of resets. If a request began before the last reset, its response isn't stored.
+    /// The number of resets. The response to a request that began before the last reset isn't stored.
     var generation = 0
     var secretNames: [HTTPHeaders.Name: Bool] = [:]
 
@@ -323,7 +348,8 @@ struct CacheState {
         if loads[ticket.url]?.count == 0 { loads[ticket.url] = nil }
     }
 
-    /// Notes that a URL's responses have become invalid. Only its requests that have begun need to know.
+    /// Notes that the responses for a URL have become invalid. Only requests for this URL that have already begun need
+    /// to know.
     mutating func invalidate(_ url: String) {
         clock += 1
         loads[url]?.invalidated = clock
