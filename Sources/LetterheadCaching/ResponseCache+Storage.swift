@@ -8,6 +8,7 @@ extension ResponseCache {
     /// Use ``Store/memory(bytes:entries:)`` or ``Store/files(in:bytes:)`` if they are enough. Implement a storage to
     /// encrypt responses or to share them with other parts of your program, and pass it to
     /// ``Store/custom(_:bodyLimit:)``.
+    ///
     /// ```swift
     /// final class Responses: ResponseCache.Storage {
     ///     private let table = Mutex<[String: [String: ResponseCache.Record]]>([:])

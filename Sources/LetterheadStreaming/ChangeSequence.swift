@@ -2,8 +2,7 @@
 public import Letterhead
 
 extension HTTPClient {
-    /// Sends a template again and again, and returns its first value and then each changed value. Use it to wait for a
-    /// job or to show the state of something that has no event stream.
+    /// Sends a template again and again, and returns its first value and then each changed value.
     ///
     /// ```swift
     /// for try await job in client.changes(of: GetJob(id: 7), every: .seconds(2), until: \.isDone) {
@@ -11,22 +10,25 @@ extension HTTPClient {
     /// }
     /// ```
     ///
-    /// If a response has an `ETag` or a `Last-Modified`, the next request is conditional (RFC 9110, 13.1), so that a
-    /// server can respond with 304 and no body. Only the first request can be answered from a cache, and the cache
-    /// doesn't store the responses to the later ones.
+    /// Use it to wait for a job, or to show the state of something that has no event stream. The sequence ends after
+    /// the first value that meets `until`, and after an error.
     ///
-    /// The sequence ends after the first value that meets `until`, and after an error. If the error of a failed request
-    /// is temporary (`HTTPError.isTemporary`), the request is sent again, with growing waits. After `reset()`, the error
-    /// is `.cancelled`.
+    /// - If a response has an `ETag` or a `Last-Modified`, the next request is conditional (RFC 9110, 13.1), so that a
+    ///   server can respond with 304 and no body.
+    /// - Only the first request can be answered from a cache. The cache doesn't store the responses to later requests.
+    /// - If the error of a failed request is temporary (`HTTPError.isTemporary`), the request is sent again, with
+    ///   growing waits.
+    /// - After `reset()`, the error is `.cancelled`.
     ///
     /// - Parameters:
-    ///   - template: the request. A method that isn't idempotent is `.invalidRequest`, unless you mark the template
-    ///     with `RequestTemplate.idempotent(key:)` or set the reconnection's `allowsAnyMethod`.
-    ///   - interval: the wait from a request's end to the next one's start. A longer `Retry-After` applies instead, up
-    ///     to `Backoff.longestServerDelay`. Zero or less is `.invalidRequest`.
+    ///   - template: the request. If its method isn't idempotent, the sequence throws `.invalidRequest`, unless you
+    ///     mark the template with `RequestTemplate.idempotent(key:)` or set `allowsAnyMethod` of the reconnection.
+    ///   - interval: the wait from the end of a request to the start of the next one. A longer `Retry-After` takes
+    ///     precedence, up to `Backoff.longestServerDelay`. If the interval is zero or less, the sequence throws
+    ///     `.invalidRequest`.
     ///   - isLast: whether a value is the last one. Default: never (the sequence ends when you leave the loop).
-    ///   - reconnection: what happens after a failed request, the whole sequence's deadline, and the clock. Default: at
-    ///     most 5 retries in a row, and no deadline.
+    ///   - reconnection: what happens after a failed request, the deadline of the whole sequence, and the clock.
+    ///     Default: at most 5 retries in a row, and no deadline.
     public func changes<Template: RequestTemplate>(
         of template: Template, every interval: Duration,
         until isLast: @escaping @Sendable (Template.Response) -> Bool = { _ in false },
@@ -37,13 +39,13 @@ extension HTTPClient {
     }
 }
 
-/// Responds with nil if the value has not changed.
+/// A template that returns nil if the server responds that the value has not changed.
 private struct ConditionalTemplate<Base: RequestTemplate>: RequestDecorator {
     let base: Base
-    /// The response headers that the condition refers to. Nil for the first request.
+    /// The response headers that the condition is taken from. Nil for the first request.
     let earlier: HTTPHeaders?
 
-    /// A fresh stored response would hide a change.
+    /// Later requests bypass the cache, because a fresh stored response would hide a change.
     var options: HTTPRequestOptions {
         var options = base.options
         if earlier != nil { options.isLiveStream = true }
@@ -91,7 +93,7 @@ where Template.Response: Equatable {
         private var earlier: HTTPHeaders?
         /// Nil before the first request.
         private var wait: Duration?
-        /// Since the last response.
+        /// The number of failures since the last response.
         private var failures = 0
         private var failure: HTTPError?
         private var isAtEnd = false

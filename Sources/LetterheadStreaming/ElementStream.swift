@@ -2,34 +2,34 @@
 import Letterhead
 import LetterheadFoundation
 
-/// Finds a streamed response's elements, such as events, in the arriving chunks. It performs no input or output.
+/// Finds the elements of a streamed response, such as events, in the arriving chunks. It performs no input or output.
 protocol ElementParser: Sendable {
     associatedtype Element: Sendable
 
-    /// What a user iterates over, for messages.
+    /// What the caller iterates over, for error messages.
     static var name: String { get }
-    /// The next connection's `Last-Event-ID`. Empty before the first identifier.
+    /// The `Last-Event-ID` for the next connection. Empty before the first identifier.
     var lastID: String { get }
-    /// The server's wait before a reconnection. Nil if it has set none.
+    /// How long the server asks the client to wait before a reconnection. Nil if it has set no time.
     var reconnectionTime: Duration? { get }
 
     /// Removes the identifier, because the next connection does not continue this stream.
     mutating func forgetID()
 
-    /// Begins with another response. What applies to the whole stream, such as the last identifier, is kept.
+    /// Begins with a new response. Values that apply to the whole stream, such as the last identifier, are kept.
     ///
-    /// - Throws: ``StreamFault`` if the response has another content type.
+    /// - Throws: ``StreamFault`` if the response has a different content type.
     mutating func begin(_ response: HTTPResponse) throws
 
-    /// Adds the next chunk. Read all of the previous chunk's elements first.
+    /// Adds the next chunk. Read all elements of the previous chunk first.
     mutating func append(_ piece: Data)
 
-    /// Returns the next complete element. Nil if it needs another chunk.
+    /// Returns the next complete element, or nil if it needs more bytes.
     ///
     /// - Throws: ``StreamFault``.
     mutating func next() throws -> Element?
 
-    /// Returns the element that the body's end completes, if any.
+    /// Returns the element that the end of the body completes, if any.
     ///
     /// - Throws: ``StreamFault`` if the body is truncated.
     mutating func end() throws -> Element?
@@ -46,7 +46,7 @@ struct StreamConnection: Sendable {
     /// Sends the request, with an identifier in `Last-Event-ID` unless it is nil.
     let open: @Sendable (HTTPClient, _ lastID: String?) async throws -> HTTPResponse
 
-    /// Opens the template that a caller's closure returns.
+    /// Opens a connection with the template that a closure of the caller returns.
     static func next<Input, Template>(
         _ template: @escaping @Sendable (Input) async throws -> Template?,
         _ connection: @escaping @Sendable (Template) -> StreamConnection
@@ -58,53 +58,53 @@ struct StreamConnection: Sendable {
 struct StreamConnections: Sendable {
     let client: HTTPClient
     let reconnection: Reconnection
-    /// The template's options. Their progress updates end with the stream, even if nothing was sent.
+    /// The options of the template. Their progress updates end with the stream, even if nothing was sent.
     let options: HTTPRequestOptions
     let first: StreamConnection
-    /// Returns the request to send after an error that would end the stream, or nil to throw the error. It is nil if
-    /// all connections send the same request.
+    /// Returns the request to send after an error that would end the stream, or nil to throw the error. The closure is
+    /// nil if all connections send the same request.
     let restart: (@Sendable (HTTPError) async throws -> StreamConnection?)?
 }
 
 enum StreamSource: Sendable {
     case connections(StreamConnections)
-    /// A response that has arrived. It is iterated over without reconnecting.
+    /// A response that has arrived. It is read without reconnecting.
     case response(HTTPResponse)
 }
 
-/// An iteration's state: the connection, the parser, and the values for reconnecting.
+/// The state of an iteration: the connection, the parser, and the values for reconnecting.
 struct ElementStream<Parser: ElementParser>: Sendable {
     private enum State {
         case notConnected, connected, ended
     }
 
-    /// Returns the next connection's request. Nil to send the last one again.
+    /// Returns the request for the next connection. Nil to send the last request again.
     var resume: (@Sendable () async throws -> StreamConnection?)?
     private(set) var parser: Parser
     /// The response, without its body.
     private(set) var head: HTTPResponse?
 
     private let connections: StreamConnections?
-    /// The first connection's response, if the caller has sent the request.
+    /// The response that the first connection reads, if the caller has sent the request.
     private var response: HTTPResponse?
     private var connection: StreamConnection?
-    /// Whether ``connection``'s request was not sent yet.
+    /// Whether the request of ``connection`` was not sent yet.
     private var isNew = true
-    /// The last connection's error, while no request to restart is available yet.
+    /// The error that ended the last connection, as long as no request to restart the stream is available.
     private var unrestarted: HTTPError?
     /// Nil if the caller has sent the request.
     private var series: RequestSeries?
-    /// The waits until the deadline, which doesn't end an open connection.
+    /// Performs the waits until the deadline. The deadline doesn't end an open connection.
     private var waits: RequestSeries?
     private var generation: ClientGeneration?
     private var state = State.notConnected
     private var reconnects = false
     /// The attempts to reconnect since the last delivered element.
     private var attempts = 0
-    /// Whether a body's last element could not be decoded since the last delivered element.
+    /// Whether the last element of a body could not be decoded. It is reset when an element is delivered.
     private var hasCutElement = false
     private var pieces: HTTPResponseBody.Iterator?
-    /// Whether the last element came from its body's end, so that it may be truncated.
+    /// Whether the last element was completed by the end of its body, so that it may be truncated.
     private var isLastOfBody = false
 
     init(_ source: StreamSource, parser: Parser) {
@@ -126,12 +126,14 @@ struct ElementStream<Parser: ElementParser>: Sendable {
         }
     }
 
-    /// Notes that the caller receives the last element. Only this is progress: an element that cannot be decoded or is
-    /// skipped does not begin the attempts again.
+    /// Notes that the caller receives the last element. Only this counts as progress. An element that cannot be decoded
+    /// or is skipped doesn't reset the count of attempts.
     mutating func delivered() { (attempts, hasCutElement) = (0, false) }
 
-    /// Continues after an element that could not be decoded: with the next connection if the element may be truncated,
-    /// or else with what the error restarts. If the next body ends with such an element too, neither is truncated.
+    /// Continues after an element that could not be decoded.
+    ///
+    /// If the element may be truncated, the next connection continues the stream. Otherwise, or if the next body also
+    /// ends with such an element, the stream continues only if the error restarts it.
     ///
     /// - Throws: the error, if nothing continues the stream.
     mutating func recover(from error: HTTPError) async throws {
@@ -214,7 +216,7 @@ struct ElementStream<Parser: ElementParser>: Sendable {
     }
 
     private mutating func nextInPiece() throws -> Parser.Element? {
-        // A chunk's elements belong to the previous user if the chunk arrived before a reset.
+        // If the client was reset after a chunk arrived, the elements of the chunk belong to the previous user.
         try refuseIfStale()
         return try parse { try $0.next() }
     }
@@ -240,9 +242,9 @@ struct ElementStream<Parser: ElementParser>: Sendable {
 // MARK: Reconnecting
 
 extension ElementStream {
-    /// Reconnects after a connection has ended, within the settings' limits.
+    /// Reconnects after a connection has ended, within the limits of the settings.
     ///
-    /// - Parameter error: the error that ended it. Nil if the server closed it.
+    /// - Parameter error: the error that ended the connection. Nil if the server closed it.
     private mutating func connectAgain(after error: HTTPError?) async throws {
         pieces = nil
         guard reconnects, let reconnection = connections?.reconnection else { return end() }
@@ -273,7 +275,8 @@ extension ElementStream {
         }
     }
 
-    /// Replaces the request by one that starts again. If it cannot be obtained now, the next attempt asks for it again.
+    /// Replaces the request by a request that starts again. If no such request can be obtained now, the next attempt
+    /// asks for it again.
     ///
     /// - Throws: the error, if nothing restarts the stream.
     private mutating func restart(after cause: HTTPError) async throws {
@@ -288,7 +291,7 @@ extension ElementStream {
         (unrestarted, resume) = (nil, nil)
     }
 
-    /// Replaces the request. The last event's identifier belongs to the previous stream.
+    /// Replaces the request, and forgets the identifier of the last event, because it belongs to the previous stream.
     private mutating func replace(by next: StreamConnection) {
         (connection, isNew) = (next, true)
         parser.forgetID()
@@ -339,7 +342,7 @@ extension ElementStream {
 }
 
 extension HTTPError {
-    /// The error to throw to the caller, whose task may have been cancelled.
+    /// The error to throw to the caller. If the task of the caller was cancelled, it is a `CancellationError`.
     var orCancellation: any Error { code == .cancelled && Task.isCancelled ? CancellationError() : self }
 }
 
@@ -353,6 +356,6 @@ extension HTTPResponse {
 
     var mediaType: MediaType? { headers[.contentType].flatMap { MediaType($0) } }
 
-    /// The decoder of the request, or else a plain one.
+    /// The decoder of the request, or else a `JSONDecoder` with the default settings.
     var decoder: any HTTPBodyDecoder { request.decoder ?? JSONDecoder() }
 }

@@ -2,43 +2,48 @@
 public import Letterhead
 
 extension HTTPClient {
-    /// Sends a template and returns its response's server-sent events as they arrive (HTML Standard, section 9.2).
+    /// Sends a template, and returns the server-sent events of its response as they arrive (HTML Standard, section
+    /// 9.2).
     ///
     /// ```swift
     /// for try await event in client.events(of: News()) { print(event.event, event.data) }
     /// ```
     ///
-    /// To receive decoded values instead, use `events(of:as:)`.
+    /// To receive decoded values instead, use `events(of:as:)`. If you need the head of the response, send the template
+    /// with `stream(_:)`, and iterate over `response.events()`.
     ///
-    /// Asking for the first event sends the request. You may use any method and a body. Unless the template sets them,
-    /// `Accept` is `text/event-stream` and `Cache-Control` is `no-cache`. Until the response's head has arrived,
-    /// authentication, retries and redirects work as for any other request. By default, a response with another content
-    /// type is `.invalidResponse`. A 204 has no events. If you need the head, send the template with
-    /// `stream(_:)`, and iterate over `response.events()`.
+    /// - The request is sent when you ask for the first event. You may use any method and a body.
+    /// - Unless the template sets them, `Accept` is `text/event-stream` and `Cache-Control` is `no-cache`.
+    /// - Until the head of the response has arrived, authentication, retries and redirects work as for any other
+    ///   request.
+    /// - By default, a response with a different content type throws `.invalidResponse`. A 204 has no events.
+    /// - Each event is delivered at most once.
+    /// - Leaving the loop, cancelling the task and `reset()` close the connection.
+    ///
+    /// ## Reconnect
     ///
     /// By default, the sequence ends with its connection. To reconnect with `Last-Event-ID`, pass
-    /// ``Reconnection/whenClosed``. Each event is delivered at most once. Leaving the loop, cancelling the task and
-    /// `reset()` close the connection. If a different request continues an interrupted stream, create it in a closure:
+    /// ``Reconnection/whenClosed``. If a different request continues an interrupted stream, create it in a closure:
     ///
     /// ```swift
     /// let changes = client.events(of: Changes(since: "now"), resuming: { $0.id.map { Changes(since: $0) } })
     /// ```
     ///
-    /// The first request and a closure's requests are always sent. Any other is sent again only if its method allows
-    /// it.
+    /// The first request and all requests from a closure are always sent. Any other request is sent again only if its
+    /// method allows it.
     ///
     /// - Parameters:
     ///   - template: the request. Its `RequestTemplate.decode(_:)` is not called.
     ///   - types: the content types that are read as an event stream. Default: `text/event-stream`.
-    ///   - reconnection: when to reconnect. Default: never, or whenever the connection has ended if there is a closure.
-    ///   - limit: the maximum number of bytes in a line and in an event's data. A larger event is `.responseTooLarge`.
-    ///     Default: 16 MiB.
+    ///   - reconnection: when to reconnect. Default: never. If there is a closure: whenever the connection has ended.
+    ///   - limit: the maximum number of bytes in a line and in the data of an event. A larger event throws
+    ///     `.responseTooLarge`. Default: 16 MiB.
     ///   - resume: returns the request that continues after an event, or nil to send the last request again. It is
     ///     called once for each reconnection, with the last event. Default: nil.
-    ///   - restart: returns the request to send after an error that would end the sequence, such as 410 Gone because
-    ///     the server no longer has the position, or nil to throw the error. Discard there what you have built from the
-    ///     events. `reconnection`'s waits apply, also if `restart` itself throws an error that it accepts. Default:
-    ///     nil.
+    ///   - restart: returns the request to send after an error that would end the sequence, or nil to throw the error.
+    ///     An example is 410 Gone because the server no longer has the position. Discard in this closure what you have
+    ///     built from the events. The waits of `reconnection` apply. They also apply if `restart` throws a temporary
+    ///     error, and it is then called again. Default: nil.
     public func events<Template: RequestTemplate>(
         of template: Template, contentTypes types: ServerSentEvent.ContentTypes = .eventStream,
         reconnecting reconnection: Reconnection? = nil, limit: Int = 16 << 20,
@@ -58,22 +63,23 @@ extension HTTPClient {
 }
 
 extension HTTPResponse {
-    /// Returns the body's server-sent events as they arrive.
+    /// Returns the server-sent events of the body as they arrive.
     ///
-    /// Use it if the response's head decides how to read the body. Otherwise, use `events(of:)`, which sends an `Accept`
-    /// of `text/event-stream` and can reconnect.
+    /// Use it if the head of the response decides how to read the body. Otherwise, use `events(of:)`, which sends an
+    /// `Accept` of `text/event-stream` and can reconnect.
     ///
     /// ```swift
     /// let response = try await client.stream(Completion(prompt: "…"))
     /// for try await event in response.events() { print(event.data) }
     /// ```
     ///
-    /// By default, a response of another content type is `.invalidResponse`. A streamed body can be iterated once.
+    /// By default, a response with a different content type throws `.invalidResponse`. A streamed body can be iterated
+    /// once.
     ///
     /// - Parameters:
     ///   - types: the content types that are read as an event stream. Default: `text/event-stream`.
-    ///   - limit: the maximum number of bytes in a line and in an event's data. A larger event is `.responseTooLarge`.
-    ///     Default: 16 MiB.
+    ///   - limit: the maximum number of bytes in a line and in the data of an event. A larger event throws
+    ///     `.responseTooLarge`. Default: 16 MiB.
     public func events(
         contentTypes types: ServerSentEvent.ContentTypes = .eventStream, limit: Int = 16 << 20
     ) -> some AsyncSequence<ServerSentEvent, any Error> & Sendable {
@@ -86,7 +92,7 @@ struct EventStreamTemplate<Base: RequestTemplate>: RequestDecorator {
     typealias Body = Base.Body
 
     let base: Base
-    /// Run after the base's validators. Default: none.
+    /// Validators that run after the validators of the base template. Default: none.
     var validators: [any HTTPValidator] = []
     var lastEventID: String?
 
@@ -140,7 +146,7 @@ struct EventSequence: AsyncSequence, Sendable {
             return event
         }
 
-        /// Returns the next event, which the caller may skip.
+        /// Returns the next event. The caller may skip it, so it doesn't count as delivered.
         mutating func element() async throws -> ServerSentEvent? {
             guard var event = try await stream.next() else { return nil }
             event.response = stream.head

@@ -2,7 +2,7 @@
 import Letterhead
 import LetterheadFoundation
 
-/// Finds an event stream's events (HTML Standard, section 9.2.6).
+/// Finds the events in an event stream (HTML Standard, section 9.2.6).
 struct EventStreamParser: ElementParser {
     static let name = "event stream"
 
@@ -16,7 +16,7 @@ struct EventStreamParser: ElementParser {
 
     mutating func forgetID() { fields.lastID = "" }
 
-    /// - Parameter limit: the maximum number of bytes in a line and in an event's data.
+    /// - Parameter limit: the maximum number of bytes in a line and in the data of an event.
     init(_ types: ServerSentEvent.ContentTypes = .eventStream, limit: Int) {
         (self.types, self.limit) = (types, limit)
         lines = LineSplitter(limit: limit, endsAtCarriageReturn: true)
@@ -37,10 +37,10 @@ struct EventStreamParser: ElementParser {
 
     mutating func next() throws -> ServerSentEvent? { try Self.next(&lines, &fields) }
 
-    /// Returns nil: an event without the blank line after it is incomplete, and is dropped.
+    /// Returns nil. An event without the blank line after it is incomplete, so it is dropped.
     func end() -> ServerSentEvent? { nil }
 
-    /// The event that the body's end has cut before its blank line.
+    /// The last event, if the body ended before the blank line that completes it.
     var incompleteEvent: ServerSentEvent? {
         var (lines, fields) = (lines, fields)
         lines.append(Data("\n\n".utf8))
@@ -62,8 +62,8 @@ struct EventStreamParser: ElementParser {
     }
 }
 
-/// Interprets an event stream's lines. It takes one line at a time, and returns an event at the blank line that ends
-/// it. A line's bytes are only read within the call, up to their number.
+/// Interprets the lines of an event stream. It takes one line at a time, and returns an event at the blank line that
+/// ends it. It reads the bytes of a line only within the call, up to their number.
 private struct EventFields: Sendable {
     let limit: Int
     private var isAtStart = true
@@ -71,23 +71,23 @@ private struct EventFields: Sendable {
     private var data: [UInt8] = []
     private var hasData = false
     private var retry: Duration?
-    /// Set by a field, before a blank line confirms it.
+    /// An identifier that a field has set. It takes effect at the next blank line.
     private var pendingID: String?
-    /// The stream's last identifier. It also applies to the next connection.
+    /// The last identifier in the stream. It also applies to the next connection.
     var lastID: String
-    /// Set by the server, in this connection or before.
+    /// The reconnection time that the server has set, in this connection or in an earlier one.
     private(set) var reconnectionTime: Duration?
 
     /// - Parameters:
-    ///   - limit: the maximum number of bytes in an event's data.
-    ///   - lastID: the previous connection's last identifier.
-    ///   - reconnectionTime: the previous connection's reconnection time.
+    ///   - limit: the maximum number of bytes in the data of an event.
+    ///   - lastID: the last identifier of the previous connection.
+    ///   - reconnectionTime: the reconnection time of the previous connection.
     init(limit: Int, lastID: String = "", reconnectionTime: Duration? = nil) {
         (self.limit, self.lastID, self.reconnectionTime) = (limit, lastID, reconnectionTime)
     }
 
-    /// Processes the next line. Returns an event that a blank line ends, and nil for any other line, or if the event
-    /// has no data.
+    /// Processes the next line. If the line is blank, returns the event that it ends, or nil if the event has no data.
+    /// Returns nil for any other line.
     mutating func take(_ line: UnsafeRawBufferPointer) throws -> ServerSentEvent? {
         let hasMark = unsafe isAtStart && line.starts(with: [0xEF, 0xBB, 0xBF])
         let line = unsafe hasMark ? UnsafeRawBufferPointer(rebasing: line.dropFirst(3)) : line
@@ -119,7 +119,8 @@ private struct EventFields: Sendable {
             if unsafe !value.contains(0) { pendingID = unsafe String(decoding: value, as: UTF8.self) }
         } else if unsafe Self.isSame(name, "retry") {
             guard unsafe !value.isEmpty, unsafe value.allSatisfy({ (48...57).contains($0) }) else { return }
-            // A number with too many digits for an integer is an extremely long time. The limit on waits applies to it.
+            // A number with too many digits for an integer is an extremely long time, which the limit on waits then
+            // reduces.
             let milliseconds = unsafe Int64(String(decoding: value, as: UTF8.self)) ?? .max
             retry = .milliseconds(min(milliseconds, 1 << 50))
             reconnectionTime = retry

@@ -3,7 +3,7 @@ public import Letterhead
 import LetterheadFoundation
 
 extension HTTPClient {
-    /// Sends a template and decodes the data of its response's server-sent events as they arrive.
+    /// Sends a template, and decodes the data of the server-sent events in its response as they arrive.
     ///
     /// ```swift
     /// for try await delta in client.events(of: Completion(prompt: "…"), as: Delta.self, endingWith: "[DONE]") {
@@ -11,36 +11,40 @@ extension HTTPClient {
     /// }
     /// ```
     ///
-    /// The template's decoder, or else the client's, decodes each value. Events without data, events named `ping`, and
-    /// comments are skipped. An event that reports a failure ends the sequence with `.reportedFailure`. Its data is the
-    /// body of the error's response, so `HTTPError.failure(of:)` returns it as the template's
-    /// `RequestTemplate.Failure`. These events report a failure:
-    /// - an event named `error`, unless `names` contains it
-    /// - an event of any name that isn't a value, and whose data decodes as the template's `RequestTemplate.Failure`,
-    ///   such as `data: {"error": …}`
+    /// The decoder of the template decodes each value, or else the decoder of the client. Events without data, events
+    /// named `ping`, and comments are skipped.
     ///
-    /// For the second rule, a type that also decodes from `{}` proves nothing: such a failure type reports no failure,
-    /// and for such a value type, the failure type is tried first.
+    /// ## Events that report a failure
     ///
-    /// If the request may be retried, a failure before the first value is retried like a status that
-    /// `DefaultValidator` knows. The waits, the maximum and the conditions of `Retry` apply. A request with a
-    /// method that isn't idempotent needs `RequestTemplate.idempotent(key:)` or
-    /// `HTTPRetryStrategy.retryingRefusals()`. In this case, the client looks at up to 64 KiB before it accepts the
-    /// response.
+    /// An event that reports a failure ends the sequence with `.reportedFailure`. Its data becomes the body of the
+    /// response in the error, so `HTTPError.failure(of:)` decodes it as the `RequestTemplate.Failure` of the template.
+    /// These events report a failure:
+    ///
+    /// - An event named `error`, unless `names` contains it.
+    /// - An event of any name that isn't a value, and has data that decodes as the `RequestTemplate.Failure` of the
+    ///   template, such as `data: {"error": …}`.
+    ///
+    /// For the second rule, a type that also decodes from `{}` proves nothing. A failure type of this kind reports no
+    /// failure. For a value type of this kind, the failure type is tried first.
+    ///
+    /// If the request may be retried, a failure before the first value is retried like a status that `DefaultValidator`
+    /// knows. The waits, the maximum and the conditions of `Retry` apply. A request with a method that isn't idempotent
+    /// needs `RequestTemplate.idempotent(key:)` or `HTTPRetryStrategy.retryingRefusals()`. To recognize such a failure,
+    /// the client reads up to 64 KiB before it accepts the response.
     ///
     /// - Parameters:
     ///   - template: the request. Its `RequestTemplate.decode(_:)` is not called.
-    ///   - type: the values' type.
-    ///   - names: the events to decode. Others are skipped, except failures. An event without a name is a `message`.
-    ///     Default: nil (all events except `error` and `ping`).
+    ///   - type: the type of the values.
+    ///   - names: the names of the events to decode. All others are skipped, except for failures. An event without a
+    ///     name is a `message`. Default: nil (all events except for `error` and `ping`).
     ///   - sentinel: the data or the name of the event that ends the stream. If you set it, a stream that ends without
-    ///     it is incomplete and `.invalidResponse`. Default: nil (the stream ends with its connection).
-    ///   - undecodable: what follows an event whose data cannot be decoded. Default: the error is thrown after the
-    ///     earlier events' values. It is `.cannotDecodeResponse`, and its message contains the event's name.
+    ///     this event is incomplete and throws `.invalidResponse`. Default: nil (the stream ends with its connection).
+    ///   - undecodable: what happens if the data of an event cannot be decoded. Default: the values of earlier events
+    ///     are delivered, and then `.cannotDecodeResponse` is thrown. Its message contains the name of the event.
     ///   - types: the content types that are read as an event stream. Default: `text/event-stream`.
     ///   - reconnection: whether to reconnect after the connection has ended. Default: never.
-    ///   - limit: the maximum number of bytes in a line and in an event's data. A larger event is `.responseTooLarge`.
-    ///     Default: 16 MiB.
+    ///   - limit: the maximum number of bytes in a line and in the data of an event. A larger event throws
+    ///     `.responseTooLarge`. Default: 16 MiB.
     public func events<Template: RequestTemplate, Value: Decodable & Sendable>(
         of template: Template, as type: Value.Type, named names: Set<String>? = nil,
         endingWith sentinel: String? = nil, undecodable: ServerSentEvent.Undecodable = .fail,
@@ -74,8 +78,8 @@ private struct EventChoice<Value: Decodable & Sendable, Failure: Decodable & Sen
 
     let names: Set<String>?
     let sentinel: String?
-    /// Whether events report failures, and whether an event that is a value may be a failure nevertheless. Nil before
-    /// an event names the decoder.
+    /// Whether events can report failures, and whether an event that decodes as a value may still be a failure. Nil
+    /// before the first event, because the decoder isn't known.
     private var rules: (hasFailures: Bool, isVague: Bool)?
 
     init(names: Set<String>?, sentinel: String?) { (self.names, self.sentinel) = (names, sentinel) }
@@ -117,7 +121,7 @@ private struct EventChoice<Value: Decodable & Sendable, Failure: Decodable & Sen
     }
 }
 
-/// Looks for a failure before the first value while the attempt can still be retried. It changes nothing if no retry is
+/// Looks for a failure before the first value, while the attempt can still be retried. It does nothing if no retry is
 /// allowed.
 private struct FirstValue<Value: Decodable & Sendable, Failure: Decodable & Sendable>: HTTPValidator {
     private static var longestBeginning: Int { 64 << 10 }
@@ -134,7 +138,7 @@ private struct FirstValue<Value: Decodable & Sendable, Failure: Decodable & Send
         response.body = await response.body.seen { piece in
             count += piece.count
             parser.append(piece)
-            // The reader of the stream throws a fault.
+            // A fault is ignored here, because the reader of the stream throws it later.
             while isFailure == nil, var event = try? parser.next() {
                 event.response = head
                 switch try? choice.reading(of: event) {

@@ -4,13 +4,13 @@ import LetterheadFoundation
 
 /// Splits a JSON array (RFC 8259, 5) into its elements, as encoded JSON, before the array has ended.
 ///
-/// It tracks strings and the depth of brackets, and reads each byte once. Each element's decoder checks whether it is
-/// valid JSON.
+/// It tracks strings and the depth of brackets, and reads each byte once. It doesn't check whether an element is valid
+/// JSON: the decoder of the element does.
 struct JSONElementSplitter: JSONSplitter {
     static let maximumDepth = 512
 
     private enum Position {
-        /// Before the array's `[`.
+        /// Before the opening `[`.
         case start
         /// After `[`, where `]` or an element may follow.
         case first
@@ -21,7 +21,7 @@ struct JSONElementSplitter: JSONSplitter {
         /// Inside a number or a keyword, which ends before the next delimiter.
         case scalar
         case after
-        /// After the array's `]`.
+        /// After the closing `]`.
         case end
     }
 
@@ -40,10 +40,10 @@ struct JSONElementSplitter: JSONSplitter {
 
     static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 }
 
-    /// Returns the next complete element. Nil if it needs another chunk.
+    /// Returns the next complete element, or nil if it needs more bytes.
     mutating func next() throws -> Data? {
         let piece = piece
-        // The offset is at most the chunk's length.
+        // The offset is at most the length of the chunk.
         return try unsafe piece.withUnsafeBytes { bytes -> Data? in
             try unsafe skipToElement(in: bytes)
             let start = offset
@@ -168,8 +168,8 @@ struct JSONRecordSplitter: JSONSplitter {
 
     mutating func end() throws -> Data? { try taken() }
 
-    /// The current record. Nil if it is blank. A number or a keyword without a delimiter after it may be truncated (RFC
-    /// 7464, 2.4).
+    /// Returns the current record, or nil if it is blank. Throws if it is a number or a keyword without whitespace
+    /// after it, because it may be truncated (RFC 7464, 2.4).
     private mutating func taken() throws -> Data? {
         defer { record = Data() }
         guard let first = record.first(where: { !JSONElementSplitter.isSpace($0) }), let last = record.last else {
@@ -186,15 +186,18 @@ struct JSONRecordSplitter: JSONSplitter {
 extension HTTPResponseBody {
     /// The format for several JSON values in a response.
     public enum JSONFormat: Sendable, Hashable {
-        /// The content type determines the format. `application/json-seq` is a text sequence. With `application/json`,
-        /// `text/json`, or a type that ends in `+json`, a body that begins with `[` is an array. Any other body has one
-        /// value per line.
+        /// The content type determines the format:
+        ///
+        /// - With `application/json-seq`, the body is a text sequence.
+        /// - With `application/json`, `text/json`, or a type that ends in `+json`, a body that begins with `[` is an
+        ///   array.
+        /// - Any other body has one value per line.
         case automatic
         /// One value per line, as in NDJSON and JSON Lines. Blank lines are ignored.
         case lines
         /// Values that each follow a record separator: `application/json-seq` (RFC 7464).
         case textSequence
-        /// One array's elements, delivered before the array has ended.
+        /// The elements of one array. They are delivered before the array has ended.
         case array
     }
 }

@@ -2,7 +2,7 @@
 import Letterhead
 import LetterheadFoundation
 
-/// Finds a response's encoded JSON values.
+/// Finds the encoded JSON values in a response.
 struct JSONTextParser: ElementParser {
     static let name = "sequence of values"
 
@@ -47,7 +47,8 @@ struct JSONTextParser: ElementParser {
 
 /// Splits bytes that arrive in chunks into encoded JSON values, in linear time.
 ///
-/// It finds each value's start and end. The value's decoder checks whether it is valid JSON.
+/// It finds where each value starts and ends. It doesn't check whether a value is valid JSON: the decoder of the value
+/// does.
 struct JSONValueSplitter: Sendable {
     /// The format, as far as the content type determines it.
     enum Format {
@@ -81,7 +82,7 @@ struct JSONValueSplitter: Sendable {
             }
     }
 
-    /// Adds the next chunk. Read all of the previous chunk's values first.
+    /// Adds the next chunk. Read all values of the previous chunk first.
     mutating func append(_ piece: Data) {
         if splitter == nil, let first = piece.first(where: { !JSONElementSplitter.isSpace($0) }) {
             // A byte order mark is allowed only before lines. An array after it is decoded as a line.
@@ -91,10 +92,10 @@ struct JSONValueSplitter: Sendable {
         splitter?.append(piece)
     }
 
-    /// Returns the next complete value. Nil if it needs another chunk.
+    /// Returns the next complete value, or nil if it needs more bytes.
     mutating func next() throws -> Data? { try splitter?.next() }
 
-    /// Returns the value that the body's end completes, if any.
+    /// Returns the value that the end of the body completes, if any.
     mutating func end() throws -> Data? { try splitter?.end() }
 }
 
@@ -132,7 +133,7 @@ private struct JSONLineSplitter: JSONSplitter {
         return try next()
     }
 
-    /// Returns a copy of a line's bytes without surrounding whitespace. Nil for a blank line.
+    /// Returns a copy of the bytes in a line without surrounding whitespace, or nil for a blank line.
     private static func content(_ line: UnsafeRawBufferPointer) -> Data? {
         guard let first = unsafe line.firstIndex(where: { !JSONElementSplitter.isSpace($0) }),
             let last = unsafe line.lastIndex(where: { !JSONElementSplitter.isSpace($0) })

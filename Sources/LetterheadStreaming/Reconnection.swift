@@ -2,33 +2,42 @@
 public import Letterhead
 import LetterheadFoundation
 
-/// Determines whether and how a stream of events or values reconnects after its connection has ended. Use
-/// ``whenClosed`` to follow a stream for longer than one connection lasts.
+/// Determines whether and how a stream of events or values reconnects after its connection has ended.
 ///
 /// ```swift
 /// client.events(of: News(), reconnecting: .whenClosed)
 /// client.events(of: News(), reconnecting: .whenClosed(Backoff(maximumRetries: 10), deadline: .seconds(3_600)))
 /// ```
 ///
-/// A stream reconnects in three cases: its connection ends or is lost, the request exceeds a limit such as
-/// `idleTimeout`, or a new connection fails for a temporary reason (`HTTPError.isTemporary`). If the first connection
-/// cannot be opened, the error is thrown. To retry that request, use `RequestConfigurable.retry(_:maximumRetries:)`. A
-/// 204 and any other error end the stream. A reconnection sends the last identifier in `Last-Event-ID`.
+/// Use ``whenClosed`` to follow a stream for longer than one connection lasts. A reconnection sends the last identifier
+/// in `Last-Event-ID`.
 ///
-/// If the server has set a reconnection time (`retry`), the first attempt after an event waits for this time, and each
-/// further attempt also for the strategy's next wait. Otherwise, each attempt waits for the strategy's next wait. If a
-/// response that refuses the connection has a longer `Retry-After`, the attempt waits for that time, up to
-/// `Backoff.longestServerDelay`.
+/// ## When a stream reconnects
 ///
-/// A request with a method that isn't idempotent is sent again only if it is marked
-/// `RequestTemplate.idempotent(key:)` or `allowsAnyMethod` is set. A request with a one-shot body is never sent
+/// - Its connection ends or is lost.
+/// - The request exceeds a limit such as `idleTimeout`.
+/// - A new connection fails for a temporary reason (`HTTPError.isTemporary`).
+///
+/// A 204 and any other error end the stream. If the first connection cannot be opened, the error is thrown. To retry
+/// that request, use `RequestConfigurable.retry(_:maximumRetries:)`.
+///
+/// A request with a method that isn't idempotent is sent again only if it is marked with
+/// `RequestTemplate.idempotent(key:)` or if ``allowsAnyMethod`` is set. A request with a one-shot body is never sent
 /// again. If the request cannot be sent again, the stream ends with its first connection.
+///
+/// ## How long an attempt waits
+///
+/// - Without a reconnection time (`retry`) from the server, each attempt waits for the next wait of the strategy.
+/// - With a reconnection time, the first attempt after an event waits for that time. Each further attempt waits for
+///   that time and the next wait of the strategy.
+/// - If a response that refuses the connection has a longer `Retry-After`, the attempt waits for that time, up to
+///   `Backoff.longestServerDelay`.
 public struct Reconnection: Sendable {
     let isEnabled: Bool
     /// The waits between attempts, and the maximum number of consecutive attempts without a delivered event or value.
     /// Default: `HTTPRetryStrategy.exponential` without a limit.
     public var backoff: Backoff
-    /// How long the stream may reconnect, counted from the first request. A reconnection that would begin later is
+    /// How long the stream may reconnect, counted from the first request. A reconnection that would begin later throws
     /// `.timedOut`. An open connection isn't ended. Default: nil (no limit).
     public var deadline: Duration?
     /// Whether a request with a method that isn't idempotent is sent again. Default: false.
@@ -42,8 +51,8 @@ public struct Reconnection: Sendable {
 
     /// The stream reconnects. See the properties for the defaults.
     ///
-    /// A negative number, a deadline of zero or less, and a strategy that sends another request or runs a task are
-    /// `.invalidRequest`.
+    /// If a number is negative, if the deadline is zero or less, or if the strategy sends a different request or runs a
+    /// task, the stream throws `.invalidRequest`.
     public static func whenClosed(
         _ backoff: Backoff = Backoff(), deadline: Duration? = nil, allowsAnyMethod: Bool = false
     ) -> Reconnection {
@@ -57,7 +66,7 @@ public struct Reconnection: Sendable {
         (self.deadline, self.allowsAnyMethod) = (deadline, allowsAnyMethod)
     }
 
-    /// Nil if the settings are valid.
+    /// Describes the invalid setting. Nil if all settings are valid.
     var brokenRule: String? {
         if let deadline, deadline <= .zero {
             return "the deadline of Reconnection is zero or less (use nil for no limit)"
@@ -65,7 +74,7 @@ public struct Reconnection: Sendable {
         return backoff.brokenRule
     }
 
-    /// Whether a request may be sent again for another connection.
+    /// Returns whether a request may be sent again for a new connection.
     func allowsRepeating(_ request: HTTPRequest) -> Bool {
         guard request.body.isReplayable else { return false }
         return request.isIdempotent || allowsAnyMethod

@@ -7,21 +7,23 @@ extension ServerSentEvent {
     public enum ContentTypes: Hashable, Sendable {
         /// `text/event-stream`, as the HTML Standard requires.
         case eventStream
-        /// All, for a server that sends events as `text/plain` or without a type. A page of a proxy is then read as an
-        /// event stream without events.
+        /// All content types. Use it for a server that sends events as `text/plain` or without a type. If a proxy
+        /// responds with a web page, it is then read as an event stream without events.
         case any
     }
 
     /// Determines what follows an event whose data cannot be decoded.
     public enum Undecodable: Sendable {
-        /// The error is thrown, after the earlier events' values.
+        /// The error is thrown, after the values of earlier events were delivered.
         case fail
         /// The event is skipped, and the closure is called with the error.
         case skip(@Sendable (HTTPError) -> Void)
     }
 
-    /// Decodes the data, with the template's or the client's decoder by default. For an event that you created
-    /// yourself, the default is a plain `JSONDecoder`.
+    /// Decodes the data of the event. By default, it uses the decoder of the template, or else the decoder of the
+    /// client.
+    ///
+    /// For an event that you created yourself, the default is a `JSONDecoder`.
     ///
     /// - Throws: `.cannotDecodeResponse` with the `DecodingError` as the underlying error.
     public func decode<Value: Decodable>(

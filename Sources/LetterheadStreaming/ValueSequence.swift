@@ -3,22 +3,27 @@ public import Letterhead
 import LetterheadFoundation
 
 extension HTTPClient {
-    /// Sends a template and decodes its response's JSON values one at a time, as they arrive.
+    /// Sends a template, and decodes the JSON values in its response one at a time, as they arrive.
     ///
     /// ```swift
     /// for try await row in client.values(of: ExportRows(), as: Row.self) { print(row) }
     /// ```
     ///
-    /// Asking for the first value sends the request. The template's `RequestTemplate.decode(_:)` isn't called: its
-    /// decoder, or else the client's, decodes each value. By default, the content type determines the format. The
-    /// sequence keeps at most one value and one chunk in memory. A value of more than `limit` bytes is
-    /// `.responseTooLarge`. If a value cannot be decoded, all earlier values are delivered first. The error is then
-    /// `.cannotDecodeResponse` and contains the value's number. A truncated array or text sequence is
-    /// `.invalidResponse`. Leaving the loop closes the connection. After `reset()`, the next call of an iterator that
-    /// has begun throws `.cancelled`.
+    /// By default, the content type determines the format (see `HTTPResponseBody.JSONFormat`).
     ///
-    /// Follow a stream that never ends, such as a watch over keys, with a closure that returns the next request. When a
-    /// connection has ended, that request continues at the last value's position:
+    /// - The request is sent when you ask for the first value. The `RequestTemplate.decode(_:)` of the template isn't
+    ///   called. The decoder of the template decodes each value, or else the decoder of the client.
+    /// - The sequence keeps at most one value and one chunk in memory. A value of more than `limit` bytes throws
+    ///   `.responseTooLarge`.
+    /// - If a value cannot be decoded, all earlier values are delivered first. The error is then
+    ///   `.cannotDecodeResponse` and contains the number of the value.
+    /// - A truncated array or text sequence throws `.invalidResponse`.
+    /// - Leaving the loop closes the connection. After `reset()`, an iterator that has begun throws `.cancelled`.
+    ///
+    /// ## Follow a stream that never ends
+    ///
+    /// To follow a stream such as a watch over keys, pass a closure that returns the next request. When a connection
+    /// has ended, that request continues at the position of the last value:
     ///
     /// ```swift
     /// let changes = client.values(
@@ -30,7 +35,9 @@ extension HTTPClient {
     ///
     /// If a connection is lost inside a value, that value is dropped, because the next request asks for it again. If
     /// two bodies in a row end with a value that cannot be decoded, and no value was delivered between them, the error
-    /// is thrown. The first request and a closure's requests are always sent. Any other is sent again only if its
+    /// is thrown.
+    ///
+    /// The first request and all requests from a closure are always sent. Any other request is sent again only if its
     /// method allows it.
     ///
     /// - Parameters:
@@ -38,13 +45,13 @@ extension HTTPClient {
     ///   - type: the type of the values.
     ///   - format: the format of the response. Default: determined by the content type.
     ///   - limit: the maximum number of bytes in a value. Default: 16 MiB.
-    ///   - reconnection: when to reconnect. Default: never, or whenever the connection has ended if there is a closure.
+    ///   - reconnection: when to reconnect. Default: never. If there is a closure: whenever the connection has ended.
     ///   - resume: returns the request that continues after a value, or nil to send the last request again. It is
     ///     called once for each reconnection, with the last value. Default: nil.
-    ///   - restart: returns the request to send after an error that would end the sequence, such as 410 Gone because
-    ///     the server no longer has the position, or a value that cannot be decoded. Nil throws the error. Discard
-    ///     there what you have built from the values. `reconnection`'s waits apply, also if `restart` itself throws an
-    ///     error that it accepts. Default: nil.
+    ///   - restart: returns the request to send after an error that would end the sequence, or nil to throw the error.
+    ///     Examples are 410 Gone because the server no longer has the position, and a value that cannot be decoded.
+    ///     Discard in this closure what you have built from the values. The waits of `reconnection` apply. They also
+    ///     apply if `restart` throws a temporary error, and it is then called again. Default: nil.
     public func values<Template: RequestTemplate, Value: Decodable & Sendable>(
         of template: Template, as type: Value.Type, format: HTTPResponseBody.JSONFormat = .automatic,
         limit: Int = 16 << 20, reconnecting reconnection: Reconnection? = nil,
@@ -66,9 +73,9 @@ extension HTTPClient {
 }
 
 extension HTTPResponse {
-    /// Decodes the body's JSON values one at a time, as they arrive.
+    /// Decodes the JSON values in the body one at a time, as they arrive.
     ///
-    /// Use it if the response's head decides how to read the body:
+    /// Use it if the head of the response decides how to read the body:
     ///
     /// ```swift
     /// let response = try await client.stream(Search("…"))
@@ -91,8 +98,8 @@ private struct ValueStreamTemplate<Base: RequestTemplate>: RequestDecorator {
 
     let base: Base
     let format: HTTPResponseBody.JSONFormat
-    /// Whether the stream never ends. A text sequence's values then arrive too late: only the next value's beginning
-    /// ends a value.
+    /// Whether the stream never ends. It then doesn't ask for a text sequence: a value in a text sequence ends only
+    /// where the next one begins, so each value would arrive too late.
     let isFollowed: Bool
 
     var options: HTTPRequestOptions {
