@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Letterhead
 
-/// The directives in the `Cache-Control` of a message (RFC 9111, 5.2).
+/// The directives in a `Cache-Control` (RFC 9111, 5.2).
 ///
 /// If a directive occurs twice with different values, or if its number is malformed, it counts as zero seconds, so that
 /// the response is stale (RFC 9111, 4.2.1).
@@ -23,7 +23,7 @@ struct CacheControl: Equatable, Sendable {
     /// Returns whether a directive is present. If it lists header fields, the list is ignored.
     func contains(_ name: String) -> Bool { !arguments.isEmpty && arguments.keys.contains(name) }
 
-    /// Returns the seconds of a directive: nil if it is absent, and 0 if it is malformed.
+    /// Returns the seconds in a directive: nil if it is absent, and 0 if it is malformed.
     func seconds(_ name: String) -> Int64? {
         guard !arguments.isEmpty, let argument = arguments[name] else { return nil }
         guard !conflicts.contains(name) else { return 0 }
@@ -92,8 +92,8 @@ struct CacheControl: Equatable, Sendable {
     }
 }
 
-/// The conditions of a request for reusing stored responses, from its policy and its `Cache-Control`. Times are in
-/// seconds.
+/// The conditions under which a request may reuse stored responses, from its policy and its `Cache-Control`. Times are
+/// in seconds.
 struct CacheDemand: Equatable, Sendable {
     var validates = false
     var onlyIfCached = false

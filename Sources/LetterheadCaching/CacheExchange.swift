@@ -169,7 +169,7 @@ extension CacheExchange {
         }
     }
 
-    /// Sends the request with the validators of an entry. The entry in the result is for other requests that wait.
+    /// Sends the request with the validators from an entry. The entry in the result is for other requests that wait.
     private func ask(
         _ entry: CachedEntry, demand: CacheDemand
     ) async throws(HTTPError) -> (HTTPResponse, CachedEntry?) {
@@ -253,8 +253,7 @@ extension CacheExchange {
         return reuse(entry, as: .stale, reason: "the validation failed: \(error.code)")
     }
 
-    /// Validates an entry in a separate load, unless a validation is already in progress. A reset of the chain ends the
-    /// load.
+    /// Validates an entry in a separate load, unless a validation is already in progress. A chain reset ends the load.
     func validateLater(_ entry: CachedEntry) {
         var request = request
         request.inheritDeadline(from: nil)
@@ -276,7 +275,7 @@ extension CacheExchange {
 }
 
 struct CacheValidation: Sendable {
-    /// The requests of one client share a validation, until a reset.
+    /// All requests from one client share a validation, until a reset.
     struct Key: Hashable {
         let entry: UInt64
         let generation: ClientGeneration?

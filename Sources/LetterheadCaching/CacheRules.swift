@@ -2,7 +2,7 @@
 import Letterhead
 import LetterheadFoundation
 
-/// The decisions of a private cache (RFC 9111), as pure functions of messages and the time.
+/// How a private cache decides (RFC 9111), as pure functions of messages and the time.
 enum CacheRules {
     enum Refusal: String, Error, Sendable {
         case method = "the method of the request is not GET or QUERY"
@@ -68,7 +68,7 @@ enum CacheRules {
         return Vary.names(in: head.headers) == stored.varied.map(\.name)
     }
 
-    /// Whether the lifetime of a response may be estimated (RFC 9110, 15.1, and RFC 9111, 5.2.2.9).
+    /// Whether a response lifetime may be estimated (RFC 9110, 15.1, and RFC 9111, 5.2.2.9).
     static func isHeuristicallyCacheable(_ head: CachedHead) -> Bool {
         cacheable.contains(head.status) || head.control.contains("public")
     }
@@ -137,8 +137,8 @@ enum CacheRules {
 
     // MARK: Invalidating (RFC 9111, 4.4)
 
-    /// Returns the URLs that an exchange invalidates: the URL of the request, and `Location` and `Content-Location` if
-    /// they are at the same origin.
+    /// Returns the URLs that an exchange invalidates: the request URL, and `Location` and `Content-Location` if they
+    /// are at the same origin.
     static func invalidated(by response: HTTPResponse, to request: HTTPRequest) -> [String] {
         guard !request.method.isSafe, (200..<400).contains(response.status.code),
             let target = CacheKey.url(of: request)

@@ -11,7 +11,7 @@ protocol CacheStorage: Sendable {
     /// varied fields.
     func write(_ head: CachedHead, for key: CacheKey) throws -> any CacheWriting
 
-    /// Replaces the head of an entry. If the entry was removed in the meantime, it isn't stored again.
+    /// Replaces the head in an entry. If the entry was removed in the meantime, it isn't stored again.
     func update(_ entry: CachedEntry, head: CachedHead) throws -> CachedEntry
 
     func remove(_ entry: CachedEntry) throws
@@ -67,8 +67,8 @@ enum CachedBody: Sendable {
 struct CacheKey: Hashable, Sendable {
     /// The URL without a fragment, with the scheme and the host in lower case.
     let url: String
-    /// The credentials of the request, or the identity of its signature, and the body of a QUERY. It may contain
-    /// secrets, and is stored only as a hash.
+    /// The request credentials, or the signature identity, and the body if the method is QUERY. It may contain secrets,
+    /// and is stored only as a hash.
     let identity: String
 
     /// The largest QUERY body that the cache compares, in bytes.
@@ -105,7 +105,7 @@ struct CacheKey: Hashable, Sendable {
         left.url.isSame(as: right.url) && left.identity.isSame(as: right.identity)
     }
 
-    /// Returns the URL of a request in the form that keys have, without the query items of a signature.
+    /// Returns the request URL in the form that keys have, without query items that belong to a signature.
     static func url(of request: HTTPRequest) -> String? {
         guard let host = request.host, !host.isEmpty else { return nil }
         var request = request

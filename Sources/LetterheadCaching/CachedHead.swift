@@ -62,8 +62,8 @@ extension CachedHead {
 
     /// Returns the head after a 304 (RFC 9111, 3.2 and 4.3.4).
     ///
-    /// It keeps the fields that describe the stored body. It also keeps the signature of the stored response with all
-    /// fields that it covers, because the signature of the 304 is for a message without a body.
+    /// It keeps the fields that describe the stored body. It also keeps the stored signature with all fields that it
+    /// covers, because a signature in the 304 is for a message without a body.
     func updated(by response: HTTPResponse, requestTime: Int64, responseTime: Int64) -> CachedHead {
         var head = self
         // The names of covered fields are in quotation marks (RFC 9421, 2.1).
@@ -80,7 +80,7 @@ extension CachedHead {
     }
 }
 
-/// The request fields that select among the variants of a stored response (RFC 9111, 4.1).
+/// The request fields that select among several stored responses for a URL (RFC 9111, 4.1).
 enum Vary {
     /// Returns the names in `Vary` in lower case, sorted and without duplicates, or nil if the list contains `*` or a
     /// member that is not a name. Such a member counts as `*`, because it is unknown which field the server meant.
@@ -90,11 +90,10 @@ enum Vary {
         return names.allSatisfy { ASCII.isToken($0) } && !names.contains("*") ? Set(names).sorted() : nil
     }
 
-    /// Returns the value of a request field, normalized so that values with the same meaning are equal. Returns nil if
-    /// the request lacks the field.
+    /// Returns a request field value, normalized so that values with the same meaning are equal. Returns nil if the
+    /// request lacks the field.
     ///
-    /// The result is stored, so a secret value is replaced by its hash, and a signature is replaced by a hash of its
-    /// identity.
+    /// The result is stored, so a secret value is replaced by its hash, and a signature by a hash over its identity.
     static func value(of name: String, in request: HTTPRequest) -> String? {
         let fieldName = HTTPHeaders.Name(name)
         let headers = request.framedHeaders()
@@ -116,7 +115,7 @@ enum Vary {
     }
 }
 
-/// The age and the lifetime of a stored response (RFC 9111, 4.2), in seconds.
+/// How old a stored response is, and how long it is fresh (RFC 9111, 4.2), in seconds.
 struct CacheFreshness: Equatable, Sendable {
     let age: Int64
     /// The age at which the response becomes stale.
@@ -127,7 +126,7 @@ struct CacheFreshness: Equatable, Sendable {
     var isFresh: Bool { age < lifetime }
     var staleness: Int64 { max(0, age - lifetime) }
 
-    /// - Parameter now: the current time in seconds since 1970. If it is before the arrival of the response, the age is
+    /// - Parameter now: the current time in seconds since 1970. If it is before the response arrived, the age is
     ///   unknown, so the response is stale.
     init(_ head: CachedHead, now: Int64) {
         let date = head.headers[.date].flatMap { Self.date($0, now: head.responseTime) } ?? head.responseTime

@@ -2,16 +2,16 @@
 import Letterhead
 import LetterheadFoundation
 
-/// The folders and files of a store, accessed with system calls. All files are inside one folder, and only its owner
+/// The folders and files in a store, accessed with system calls. All files are inside one folder, and only its owner
 /// can read it.
 ///
 /// The system reads paths, and writes a `stat`, only until its functions return.
 struct FileCacheFolder: Sendable {
-    /// An error of a store. It contains no URL and no content.
+    /// A store error. It contains no URL and no content.
     struct Failure: Error, CustomStringConvertible {
         let description: String
 
-        // The text of a known error number is a constant.
+        // Texts for known error numbers are constants.
         init(_ what: String, code: Int32 = errno) {
             description = unsafe "the response cache \(what): \(String(cString: strerror(code)))"
         }
@@ -19,7 +19,7 @@ struct FileCacheFolder: Sendable {
         init(_ failure: PrivateFile.Failure) { description = "a file of the response cache \(failure.rule)" }
     }
 
-    /// The head file of a stored response, as it is found when a folder is listed.
+    /// A head file, as it is found when a folder is listed.
     struct Listed {
         let name: FileCacheName
         let headCount: Int
@@ -108,12 +108,12 @@ struct FileCacheFolder: Sendable {
         return heads
     }
 
-    /// Calls a closure with the names of the files in a folder, and with the descriptor of the folder.
+    /// Calls a closure with all file names in a folder, and with the folder descriptor.
     private func withFiles(inShard shard: Int, _ body: (_ files: [String], _ folder: Int32) -> Void) {
         guard let folder = unsafe opendir(path(ofShard: shard)) else { return }
         defer { unsafe closedir(folder) }
         var files: [String] = []
-        // The memory of an entry is valid until the next entry is read, and its name ends with a zero byte.
+        // An entry is valid until the next entry is read, and its name ends with a zero byte.
         while let entry = unsafe readdir(folder) {
             unsafe withUnsafePointer(to: &entry.pointee.d_name) { tuple in
                 unsafe tuple.withMemoryRebound(to: CChar.self, capacity: 1) { unsafe files.append(String(cString: $0)) }

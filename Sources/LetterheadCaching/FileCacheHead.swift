@@ -3,8 +3,8 @@ import Letterhead
 import CLetterheadZlib
 import LetterheadFoundation
 
-/// The content of a head file: a magic number, the URL of the key, the head, the size and the checksum of the body, and
-/// a checksum over all of it.
+/// A head file. It contains a magic number, the key URL, the head, the body size, the body checksum, and a checksum
+/// over everything before.
 ///
 /// Numbers are little-endian. A string consists of its length in 4 bytes and its UTF-8 bytes.
 struct FileCacheHead: Equatable {
@@ -15,7 +15,7 @@ struct FileCacheHead: Equatable {
 
     private static let mark: UInt32 = 0x3443_484C  // "LHC4"
 
-    /// Whether a different version of the library wrote the file.
+    /// Whether a different library version wrote the file.
     static func isOfOtherVersion(_ bytes: [UInt8]) -> Bool {
         var reader = Reader(bytes: bytes, index: 0)
         return bytes.starts(with: "LHC".utf8) && reader.number(UInt32.self) != mark

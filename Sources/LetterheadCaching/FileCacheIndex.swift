@@ -66,14 +66,14 @@ struct FileCacheIndex {
     }
 }
 
-/// The name of a head file. It contains hashes, so that a folder can be indexed without reading its files, and the name
-/// of the body file.
+/// A head file name. It contains hashes, so that a folder can be indexed without reading its files, and the name of the
+/// body file.
 struct FileCacheName: Hashable, Sendable {
     /// The first 128 bits of the URL hash.
     let url: FileCacheURL
-    /// Hashes of the credentials, of the names in `Vary`, and of the values of these fields.
+    /// Hashes over the credentials, over the names in `Vary`, and over the field values.
     let identity, varyNames, varyValues: UInt64
-    /// The random name of the body file. It differs for each stored response.
+    /// The random body file name. It differs for each stored response.
     let body: UInt64
     let bodyCount: UInt64
 
@@ -97,7 +97,7 @@ struct FileCacheName: Hashable, Sendable {
         return (hash(names), hash(values))
     }
 
-    /// Returns the first 64 bits of the hash of a string, or 0 for an empty string.
+    /// Returns the first 64 hash bits for a string, or 0 for an empty string.
     static func hash(_ text: String) -> UInt64 {
         text.isEmpty ? 0 : SHA256Hash.hash(Array(text.utf8)).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
@@ -146,7 +146,7 @@ struct FileCacheName: Hashable, Sendable {
     }
 }
 
-/// The first 128 bits of the hash of a URL.
+/// The first 128 bits of the hash over a URL.
 struct FileCacheURL: Hashable, Sendable {
     let high, low: UInt64
 
@@ -158,6 +158,6 @@ struct FileCacheURL: Hashable, Sendable {
         low = hash[8..<16].reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    /// The number of the folder that contains the files for this URL, from 0 to 255.
+    /// The folder number for this URL, from 0 to 255.
     var shard: Int { Int(high >> 56) }
 }

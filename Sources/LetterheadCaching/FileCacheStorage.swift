@@ -3,7 +3,7 @@ import Letterhead
 import LetterheadFoundation
 import Synchronization
 
-/// Responses in the files of a folder: a head file and a body file for each response, in 256 subfolders.
+/// Stores responses in a folder: a head file and a body file for each response, in 256 subfolders.
 ///
 /// The store has no journal: it builds its index from the file names. Other processes may add and remove files at any
 /// time, so the store lists a subfolder again if it has changed.
@@ -139,8 +139,7 @@ final class FileCacheStorage: CacheStorage {
         return names
     }
 
-    /// Reads a head. Returns nil if a different process has removed it, or if a different version of the library wrote
-    /// it.
+    /// Reads a head. Returns nil if a different process has removed it, or if a different library version wrote it.
     private func head(of name: FileCacheName) throws -> FileCacheHead? {
         guard let descriptor = try folder.opened(name.head, inShard: name.url.shard) else {
             state.withLock { remove(name, &$0) }
@@ -239,7 +238,7 @@ final class FileCacheStorage: CacheStorage {
 }
 
 /// Writes the body and then the head, each under a temporary name that is then changed. A response exists as soon as
-/// its head exists. The reader of the body and the cache share the writer.
+/// its head exists. The body reader and the cache share the writer.
 final class FileCacheWriter: CacheWriting {
     private struct State {
         var descriptor: Int32

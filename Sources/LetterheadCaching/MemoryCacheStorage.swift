@@ -119,7 +119,7 @@ final class MemoryCacheStorage: CacheStorage {
     }
 }
 
-/// Collects the pieces of a body. The reader of the body and the cache share it.
+/// Collects a body piece by piece. The body reader and the cache share it.
 final class MemoryCacheWriter: CacheWriting {
     private let limit: Int
     private let store: @Sendable (Data) throws -> Void

@@ -4,13 +4,13 @@ public import LetterheadFoundation
 import Synchronization
 
 extension ResponseCache {
-    /// Removes the stored responses for the URL of a template. Use it for example after a push message about a change.
+    /// Removes the stored responses for a template URL. Use it for example after a push message about a change.
     ///
     /// ```swift
     /// try await cache.remove(GetUser(login: "ada"), for: client)
     /// ```
     ///
-    /// The environment and the settings of the client are applied to the URL, but changes by custom links aren't. All
+    /// The client environment and the client settings are applied to the URL, but changes by custom links aren't. All
     /// variants are removed, as by ``remove(_:)``.
     ///
     /// - Throws: the errors of `HTTPClient.explain(_:)` if the request can't be built.
@@ -18,7 +18,7 @@ extension ResponseCache {
         if let url = CacheKey.url(of: try await client.explain(template).request) { remove(url: url) }
     }
 
-    /// Removes all stored responses for a URL, for all values of the fields in `Vary` and for all credentials.
+    /// Removes all stored responses for a URL, for all credentials and all variants (`Vary`).
     ///
     /// If a request for the URL is in flight, its response isn't stored. A response after a redirect is stored under
     /// the URL that the redirect led to.
@@ -31,8 +31,7 @@ extension ResponseCache {
     /// Removes all stored responses for a URL and for all URLs below it (see ``remove(_:)``).
     ///
     /// `/users?page=2` and `/users/ada` are below `https://api.example.com/users`, but `/users-online` isn't. If the
-    /// URL has a query, URLs with more query items at the end are below it. A store in files reads the head of each
-    /// response.
+    /// URL has a query, URLs with more query items at the end are below it. A store in files reads each head for this.
     ///
     /// - Parameter url: a complete URL. Its fragment is ignored.
     public func removeAll(under url: URL) {

@@ -62,13 +62,13 @@ extension ResponseCache {
 
     /// A stored response in a custom ``Storage``.
     public struct Record: Hashable, Sendable {
-        /// The URL of the request. Its query may contain secrets.
+        /// The request URL. Its query may contain secrets.
         public let url: String
         /// Identifies the response among all responses for its URL. It consists of 64 hexadecimal digits: a hash over
-        /// the credentials, the request fields that `Vary` names, and the body of a QUERY.
+        /// the credentials, the request fields that `Vary` names, and the body if the method is QUERY.
         public let id: String
-        /// The status, the headers and the times of the response, in a format of this library with a checksum. If it is
-        /// damaged or doesn't match the body, the record counts as missing.
+        /// The response status, headers and times, in a private format with a checksum. If it is damaged or doesn't
+        /// match the body, the record counts as missing.
         public let head: Data
         public let body: Data
 
@@ -96,7 +96,7 @@ extension ResponseCache.Store {
     }
 }
 
-/// Translates between the entries of a cache and the records of a custom storage.
+/// Translates between cache entries and custom storage records.
 struct CustomCacheStorage: CacheStorage {
     let storage: any ResponseCache.Storage
     let bodyLimit: Int

@@ -3,7 +3,7 @@ public import Letterhead
 public import LetterheadFoundation
 import Synchronization
 
-/// Stores the responses of a client, and reuses them as their servers allow (RFC 9111), to send fewer requests.
+/// Stores responses for a client, and reuses them as their servers allow (RFC 9111), to send fewer requests.
 ///
 /// ```swift
 /// let cache = ResponseCache(store: .memory(bytes: 16 << 20))
@@ -31,7 +31,7 @@ import Synchronization
 ///
 /// - Responses to GET and QUERY (RFC 10008) are stored. A fresh response to GET is also used for HEAD and for a single
 ///   byte range.
-/// - Responses are kept apart by URL, by credential, and by the values of the request fields that `Vary` names.
+/// - Responses are kept apart by URL, by credential, and by the request fields that `Vary` names.
 /// - A successful request with an unsafe method, such as POST, removes the stored responses for its URL.
 /// - Concurrent requests share one validation. `stale-while-revalidate` and `stale-if-error` (RFC 5861) and `immutable`
 ///   (RFC 8246) are supported.
@@ -59,10 +59,10 @@ public final class ResponseCache: LoaderLink {
     ///
     /// - Parameters:
     ///   - store: where the responses are kept.
-    ///   - statusName: the name of the cache in a `Cache-Status` field (RFC 9211), which each response then contains.
+    ///   - statusName: names the cache in a `Cache-Status` field (RFC 9211), which each response then contains.
     ///     Default: nil (no field).
     ///   - now: returns the current date.
-    ///   - onError: receives the errors of the store, such as a full disk, on the thread of the request. The request
+    ///   - onError: receives store errors, such as a full disk, on the thread that handles the request. The request
     ///     continues without the store.
     public init(
         store: Store, statusName: String? = nil, now: @escaping @Sendable () -> Date = { Date() },
@@ -75,7 +75,7 @@ public final class ResponseCache: LoaderLink {
 
     public func removeAll() { guarded { try storingLock.withLock { _ in try storage.removeAll() } } }
 
-    /// - Throws: the errors of the next loader, or `.notCached` if the request must not be sent and no stored response
+    /// - Throws: errors from the next loader, or `.notCached` if the request must not be sent and no stored response
     ///   may be reused.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         let response = try await CacheExchange(cache: self, request: request, next: next).response()
@@ -89,7 +89,7 @@ public final class ResponseCache: LoaderLink {
         return named
     }
 
-    /// Cancels the validations of this client, removes all stored responses, and resets the links below.
+    /// Cancels this client's validations, removes all stored responses, and resets the links below.
     public func reset(next: any HTTPLoader) async {
         state.withLock { $0.generation += 1 }
         validations.reset { $0.generation?.hasEnded ?? true }
@@ -102,7 +102,7 @@ public final class ResponseCache: LoaderLink {
         return Int64(Double.maximum(first, .minimum(last, now().timeIntervalSince1970)).rounded(.down))
     }
 
-    /// Calls a closure that stores a response. If a reset or an invalidation of the URL has occurred since the request
+    /// Calls a closure that stores a response. If a reset has occurred or the URL was invalidated since the request
     /// began, returns nil and doesn't call the closure.
     func storing<Value>(_ ticket: CacheState.Ticket, _ store: () throws -> Value) throws -> Value? {
         try storingLock.withLock { _ in try state.withLock { $0.isCurrent(ticket) } ? store() : nil }
@@ -175,7 +175,7 @@ extension ResponseCache {
 }
 
 extension ResponseCache {
-    /// Determines how a request uses the cache of its client.
+    /// Determines how a request uses the client's cache.
     public struct Policy: Hashable, Sendable {
         enum Kind: Hashable {
             case standard, revalidate, bypass, onlyIfCached
@@ -241,8 +241,8 @@ extension ResponseCache {
         case stale
         /// The server confirmed the stored response with 304.
         case revalidated
-        /// The server responded, and the cache stores the response. A streamed response is stored at the end of its
-        /// body.
+        /// The server responded, and the cache stores the response. A streamed response is stored when its body has
+        /// ended.
         case stored
         /// The server responded, and the response is not stored.
         case missed
@@ -266,7 +266,7 @@ struct CacheDecision: Equatable, Sendable, CustomStringConvertible {
     let outcome: ResponseCache.Outcome
     /// The reason for the decision, such as the rule that forbids storing a response.
     var reason = ""
-    /// The age and the lifetime of a reused response, in seconds.
+    /// How old a reused response is, and how long it is fresh.
     var freshness: CacheFreshness?
 
     var description: String { reason.isEmpty ? outcome.rawValue : "\(outcome.rawValue): \(reason)" }
@@ -305,8 +305,8 @@ extension CacheDecision {
         return text
     }
 
-    /// Returns a text as the string of a structured field (RFC 9651, 3.3.3), or nil if it contains characters other
-    /// than printable ASCII.
+    /// Returns a text as a structured field string (RFC 9651, 3.3.3), or nil if it contains characters other than
+    /// printable ASCII.
     private static func quoted(_ text: String) -> String? {
         guard text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else { return nil }
         return ASCII.quoted(text)

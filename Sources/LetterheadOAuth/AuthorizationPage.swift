@@ -33,8 +33,8 @@ struct AuthorizationPage: Sendable {
         ]
     }
 
-    /// Returns the URL of the page, with the authorization request in its query (RFC 6749, 4.1.1, and RFC 7636, 4.3).
-    /// The challenge method is never `plain`.
+    /// Returns the page URL, with the authorization request in its query (RFC 6749, 4.1.1, and RFC 7636, 4.3). The
+    /// challenge method is never `plain`.
     private func url(
         client: OAuth2.Client, scope: Set<String>, state: String, verifier: String
     ) throws(HTTPAuthentication.Failure) -> URL {
@@ -116,7 +116,7 @@ struct AuthorizationCallback {
         }
     }
 
-    /// Returns the value of a parameter, or nil if it is absent. A parameter that occurs twice is an error (RFC 6749,
+    /// Returns a parameter value, or nil without the parameter. A parameter that occurs twice is an error (RFC 6749,
     /// 3.1).
     private func value(of name: String) throws(HTTPAuthentication.Failure) -> String? {
         let items = PercentEncoding.formItems(of: callback.query ?? "").filter { $0.name.isSame(as: name) }

@@ -13,9 +13,9 @@ extension OAuth2.SignIn {
     /// After your closure has shown the code, the session asks the server for tokens, at the interval that the server
     /// demands. It stops when the person has decided or the code has expired.
     ///
-    /// A server that only the API has named must have its page at the origin of its issuer, or at an origin in `pages`.
+    /// A server that only the API has named must have its page at its issuer origin, or at an origin in `pages`.
     /// Otherwise, the sign-in fails before anything is shown. Without this rule, a malicious API could have the person
-    /// approve the code of an attacker on the page of an honest server.
+    /// approve an attacker's code on an honest server.
     ///
     /// - Parameters:
     ///   - scope: the scopes to request. Default: nil (the scopes in `server.scope`).
@@ -54,7 +54,7 @@ extension OAuth2 {
     }
 }
 
-/// The response of a device authorization endpoint (RFC 8628, 3.2).
+/// A device authorization response (RFC 8628, 3.2).
 struct DeviceAnswer {
     private let device: Secret
     private let code: OAuth2.DeviceCode
@@ -84,7 +84,7 @@ struct DeviceAnswer {
         return try answer.text("verification_url")
     }
 
-    /// Throws if a page is neither at the origin of the issuer nor at an origin that the program allows.
+    /// Throws if a page is neither at the issuer origin nor at an origin that the program allows.
     func requirePage(of server: OAuth2.Server, orAt pages: [URL]) throws(HTTPAuthentication.Failure) {
         let issuer = server.issuer.flatMap { URL(string: $0, encodingInvalidCharacters: false)?.origin }
         let allowed = [issuer] + pages.map(\.origin)

@@ -6,8 +6,8 @@ import Synchronization
 
 /// Receives the redirect of one sign-in on the loopback interface (RFC 8252, 7.3).
 ///
-/// Every program and every web page can send requests to the port. Only a request for the path of the redirect URI that
-/// contains the state of this sign-in counts, and the grant checks the rest. Browsers open connections that they don't
+/// Every program and every web page can send requests to the port. Only a request counts that has the path from the
+/// redirect URI and the state from this sign-in. The grant checks the rest. Browsers open connections that they don't
 /// use, so the listener serves several at the same time. If there are too many, it closes the oldest.
 final class LoopbackListener: Sendable {
     private typealias Failure = HTTPAuthentication.Failure
@@ -199,9 +199,9 @@ extension LoopbackListener {
 }
 
 /// System calls with types that differ between platforms. The system uses the arguments only until its function
-/// returns, and each size that is passed is the size of the argument.
+/// returns, and each size fits its argument.
 private enum LoopbackSocket {
-    /// Describes why the last call failed. The text of a known error number is a constant.
+    /// Describes why the last call failed. Texts for known error numbers are constants.
     static var reason: String { unsafe strerror(errno).map { unsafe String(cString: $0) } ?? "error \(errno)" }
 
     /// Opens a port on 127.0.0.1, and also on ::1 if both are wanted and the system has IPv6. Returns nil if a call
@@ -271,7 +271,7 @@ private enum LoopbackSocket {
         return descriptor
     }
 
-    /// Appends the bytes that have arrived. Returns false at the end of the connection.
+    /// Appends the bytes that have arrived. Returns false when the connection has ended.
     static func receive(_ descriptor: Int32, into bytes: inout [UInt8]) -> Bool {
         var buffer = [UInt8](repeating: 0, count: 4096)
         let count = unsafe recv(descriptor, &buffer, buffer.count, 0)
@@ -280,7 +280,7 @@ private enum LoopbackSocket {
         return true
     }
 
-    /// Sends a response with a single call. It always fits, because it is smaller than the buffer of a new connection.
+    /// Sends a response with a single call. It always fits, because it is smaller than the send buffer.
     static func send(_ response: String, to descriptor: Int32) {
         let bytes = Array(response.utf8)
         #if canImport(Darwin)
@@ -292,7 +292,7 @@ private enum LoopbackSocket {
 }
 
 #if !canImport(Darwin)
-    /// Calls the `send` function of the system, which ``LoopbackSocket/send(_:to:)`` hides.
+    /// Calls the system function `send`, which ``LoopbackSocket/send(_:to:)`` hides.
     private func sendWithoutSignal(_ descriptor: Int32, _ bytes: [UInt8]) -> Int {
         unsafe send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
     }

@@ -3,7 +3,7 @@ public import Letterhead
 public import LetterheadFoundation
 
 extension OAuth2 {
-    /// Finds the authorization server of an API that you know only at run time, such as a remote MCP server.
+    /// Finds the authorization server for an API that you know only at run time, such as a remote MCP server.
     ///
     /// ```swift
     /// let session = try OAuth2.Session(
@@ -14,14 +14,14 @@ extension OAuth2 {
     /// The discovery takes these steps:
     ///
     /// 1. It sends a request without credentials to the API.
-    /// 2. It loads the metadata of the API (RFC 9728) from the `resource_metadata` in the 401 response, or else from a
-    ///    well-known URL of the API. The metadata name the authorization server.
-    /// 3. It loads the metadata of the authorization server. A session with this server then requests tokens for this
-    ///    API only (RFC 8707).
+    /// 2. It loads the API metadata (RFC 9728) from the `resource_metadata` URL in the 401 response, or else from a
+    ///    well-known URL. The metadata name the authorization server.
+    /// 3. It loads the server metadata (RFC 8414). A session with this server then requests tokens for this API only
+    ///    (RFC 8707).
     ///
     /// - Parameters:
-    ///   - resource: the URL of the API. It must use https, or be on this machine.
-    ///   - issuer: the issuer identifier of the authorization server, if you know it. An API that names only other
+    ///   - resource: the API URL. It must use https, or be on this machine.
+    ///   - issuer: the issuer identifier for the authorization server, if you know it. An API that names only other
     ///     servers is refused. If the API has no metadata, this issuer is used. Pass it for a client with a secret:
     ///     without it, an API could name any server and so obtain the secret. Default: nil (the first issuer that the
     ///     API names).
@@ -35,7 +35,7 @@ extension OAuth2 {
         return try await discovery.server(of: resource, after: discovery.response(from: resource), issuer: issuer)
     }
 
-    /// Finds the endpoints of an authorization server by its issuer identifier (RFC 8414, or OpenID Connect Discovery).
+    /// Finds authorization server endpoints by an issuer identifier (RFC 8414, or OpenID Connect Discovery).
     ///
     /// - Parameters:
     ///   - issuer: the identifier exactly as it occurs in the server metadata, such as `https://auth.example.com`.
@@ -52,7 +52,7 @@ extension OAuth2 {
 private struct Discovery {
     typealias Failure = HTTPAuthentication.Failure
 
-    /// The largest size of a metadata document, in bytes.
+    /// The largest metadata document, in bytes.
     private static let longestDocument = 1 << 20
 
     let loader: any HTTPLoader
@@ -94,7 +94,7 @@ private struct Discovery {
         return server
     }
 
-    /// Returns the metadata of an API and the URL where they were found, or nil if the API has none.
+    /// Returns the API metadata and the URL where they were found, or nil without metadata.
     private func metadata(
         of resource: URL, linkedBy link: String?
     ) async throws(Failure) -> (document: [String: JSONValue], source: URL)? {
@@ -143,7 +143,7 @@ private struct Discovery {
         throw Failure(.malformed, "the authorization server at \(url.place) publishes no metadata (RFC 8414)")
     }
 
-    /// Returns the members of a JSON document, or nil if there is no such document. A server may respond to an unknown
+    /// Returns the members in a JSON document, or nil if there is no such document. A server may respond to an unknown
     /// path with any page.
     private func document(at url: URL, namedBy source: URL?) async throws(Failure) -> [String: JSONValue]? {
         let response = try await response(from: url, namedBy: source)
@@ -186,7 +186,7 @@ extension URL {
     /// The origin, for error messages.
     fileprivate var place: String { origin?.description ?? "a URL without a host" }
 
-    /// Returns the URL of a path at the same origin.
+    /// Returns a URL with this path at the same origin.
     fileprivate func wellKnown(_ path: String) -> URL? {
         origin.flatMap { URL(string: $0.description + path, encodingInvalidCharacters: false) }
     }

@@ -17,7 +17,7 @@ extension OAuth2 {
 }
 
 extension OAuth2.Registration: CustomStringConvertible, CustomReflectable {
-    /// The identifier of the client.
+    /// The client identifier.
     public var description: String { "Registration(\(client.id.debugDescription))" }
 
     /// A mirror with only the description, so that `dump` prints no secrets.

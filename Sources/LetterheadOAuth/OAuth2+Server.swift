@@ -20,14 +20,14 @@ extension OAuth2 {
         public var deviceAuthorizationEndpoint: URL?
         /// Revokes tokens (RFC 7009).
         public var revocationEndpoint: URL?
-        /// The API that tokens are requested for. It is sent as `resource` (RFC 8707). nil if tokens of this server
-        /// aren't limited to one API.
+        /// The API that tokens are requested for. It is sent as `resource` (RFC 8707). nil if the server issues tokens
+        /// that aren't limited to one API.
         public var resource: URL?
         /// The scopes that the API names. They are requested by default. If it is empty, the server chooses.
         public var scope: Set<String>
         /// Whether each callback must contain the issuer (RFC 9207).
         public var sendsIssuer: Bool
-        /// The metadata of the server, for members that have no property. It is unchecked.
+        /// The server metadata, for members that have no property. It is unchecked.
         public var metadata: [String: JSONValue]
         /// Whether only the API has named the server. The API could name any server, so no client secret is sent there.
         var isNamedByResource = false
@@ -47,7 +47,7 @@ extension OAuth2 {
 }
 
 extension OAuth2.Server {
-    /// Reads the metadata of a server.
+    /// Reads server metadata.
     ///
     /// - Parameter source: the URL of the metadata document.
     /// - Throws: a failure if a required member is missing, or if an endpoint URL isn't secure enough for secrets.
@@ -132,7 +132,7 @@ extension OAuth2.Server {
         Set(words.filter { !$0.isEmpty && ASCII.isPrintable($0) })
     }
 
-    /// Whether all endpoints are at the origin of the issuer.
+    /// Whether all endpoints are at the issuer origin.
     var isOfOneOrigin: Bool {
         let home = issuer.flatMap { URL(string: $0, encodingInvalidCharacters: false)?.origin }
         let endpoints = [tokenEndpoint, authorizationEndpoint, deviceAuthorizationEndpoint, revocationEndpoint]
@@ -149,7 +149,7 @@ extension URL {
     ///
     /// It may follow a URL with https, and a URL with http on this machine if the document is on this machine, too.
     /// Otherwise, a remote server could have requests sent to services on this machine. A URL with a user part is
-    /// refused, because it could show a person the name of a different server.
+    /// refused, because it could show a person a different server name.
     func canFollow(_ source: URL) -> Bool {
         guard let origin, origin.isSecure, !hasUserPart else { return false }
         return origin.scheme == "https" || origin.scheme == "http" && source.origin?.scheme == "http"

@@ -26,11 +26,11 @@ extension OAuth2 {
     /// - Tokens are refreshed before they expire and after a 401.
     /// - Tokens are sent only to the allowed origins.
     public struct Session: Sendable {
-        /// Signs the requests of a client or a template with the tokens of this session.
+        /// Signs requests with the session tokens, when you pass it to a client or a template.
         public let authentication: HTTPAuthentication
         public let server: Server
         private let client: Client
-        /// The URL of the API. No request is sent to it.
+        /// The API URL. No request is sent to it.
         private let api: URL
         private let store: SessionStore
         private let transport: any HTTPLoader
@@ -41,17 +41,17 @@ extension OAuth2 {
         ///   - signIn: obtains the first tokens.
         ///   - store: keeps the tokens. Default: in memory, until the app exits. The session uses only tokens that a
         ///     session for the same server and the same API has stored. A sign-in replaces any other tokens.
-        ///   - allowedOrigins: where the tokens may be sent. Default: nil (the origin of the API in `server.resource`).
+        ///   - allowedOrigins: where the tokens may be sent. Default: nil (the origin in `server.resource`).
         ///   - parameters: additional parameters for token requests, such as `audience`. Pass parameters for a sign-in
         ///     page to `signIn`.
         ///   - dpop: adds proofs of a key (RFC 9449): `DPoP` of `LetterheadSigning`. Default: nil (bearer tokens).
-        ///   - transport: sends the requests of ``signIn(scopes:)`` and ``revoke()``. When a request of a client needs
-        ///     tokens, they are obtained over the links of that client. Default: the default transport.
+        ///   - transport: sends the requests of ``signIn(scopes:)`` and ``revoke()``. When a client request needs
+        ///     tokens, they are obtained over the client's links. Default: the default transport.
         ///   - clock: measures lifetimes and waits.
         /// - Throws: `HTTPAuthentication.Failure` with the reason `.misconfigured` if the server lacks the endpoint
         ///   that `signIn` needs, or if neither origins nor a resource are known. If only the API has named the server,
-        ///   it also throws if the client has a secret, or if an endpoint isn't at the origin of the issuer: the API
-        ///   could otherwise have the codes of an honest server sent elsewhere. In these cases, pass the issuer to
+        ///   it also throws if the client has a secret, or if an endpoint isn't at the issuer origin: the API could
+        ///   otherwise have codes from an honest server sent elsewhere. In these cases, pass the issuer to
         ///   `discovered`.
         public init(
             client: Client, server: Server, signIn: SignIn, store: any TokenStore = MemoryTokenStore(),
@@ -149,11 +149,11 @@ private struct EndSignIn: LoaderLink {
     }
 }
 
-/// Wraps a token store, and remembers its tokens. The session can then read them without a call to the store, which
-/// could overlap a call of the authentication.
+/// Wraps a token store, and remembers its tokens. The session can then read them without calling the store, because the
+/// authentication may be calling it at the same time.
 ///
-/// Tokens are stored together with the origin of their token endpoint and the API that they are for. Otherwise, if an
-/// API named a different server, the refresh token would be sent to that server. Likewise, the access token of one API
+/// Tokens are stored together with their token endpoint origin and the API that they are for. Otherwise, if an API
+/// named a different server, the refresh token would be sent to that server. Likewise, the access token for one API
 /// would be sent to a different API.
 private final class SessionStore: OAuth2.TokenStore {
     private struct State {
@@ -208,7 +208,7 @@ private final class SessionStore: OAuth2.TokenStore {
         try await store.withLock(body)
     }
 
-    /// Returns the tokens that a reset of the authentication deletes.
+    /// Returns the tokens that resetting the authentication deletes.
     func deleted(by reset: () async -> Void) async -> OAuth2.Tokens? {
         state.withLock { $0.revocations += 1 }
         await reset()

@@ -26,7 +26,7 @@ extension OAuth2 {
         /// Only the tokens that a session for the same server and the same API has stored (see `Grant.storedTokens`).
         public static let storedTokens = SignIn { _, _ in .storedTokens }
 
-        /// A person signs in on the page of the server (see `Grant.authorizationCode`).
+        /// A person signs in on the server page (see `Grant.authorizationCode`).
         ///
         /// - Parameters:
         ///   - redirectURI: the URL that the server redirects to, exactly as registered.
@@ -53,8 +53,8 @@ extension OAuth2 {
         /// ```
         ///
         /// The port is open only during the sign-in. For the host `localhost`, it is open on both 127.0.0.1 and ::1.
-        /// The first redirect that contains the state of this sign-in ends the wait, and the person sees a page that
-        /// asks them to return to the app. Any other request to the port receives 404.
+        /// The first redirect that contains the sign-in state ends the wait, and the person sees a page that asks them
+        /// to return to the app. Any other request to the port receives 404.
         ///
         /// - Parameters:
         ///   - redirectURI: the URI as registered, with http and the host `127.0.0.1` or `localhost`. Without a port,

@@ -20,8 +20,8 @@ extension OAuth2 {
         }
 
         public var id: String
-        /// The client secret. nil for an app that can't keep a secret, such as an app that is installed on the devices
-        /// of its users.
+        /// The client secret. nil for an app that can't keep a secret, such as an app that people install on their
+        /// devices.
         public var secret: Secret?
         public var authentication: Authentication
 
@@ -39,7 +39,7 @@ extension OAuth2 {
         public var refreshToken: Secret?
         /// The granted scopes, or nil if unknown.
         public var scope: Set<String>?
-        /// When the access token expires by the clock of this device, or nil if unknown.
+        /// When the access token expires by the device clock, or nil if unknown.
         public var expiresAt: Date?
         /// The origin that the tokens were obtained for, and the only origin that they are sent to. nil if the
         /// authentication lists its `allowedOrigins`.
@@ -79,7 +79,7 @@ extension OAuth2.Tokens: CustomStringConvertible, CustomDebugStringConvertible, 
 
 extension OAuth2 {
     /// Stores tokens across launches of the app. Use ``FileTokenStore`` or ``MemoryTokenStore``, or implement the
-    /// protocol for the keychain of the system.
+    /// protocol for the system keychain.
     ///
     /// Laws:
     ///
@@ -169,19 +169,19 @@ extension OAuth2 {
             Grant(kind: .clientCredentials, scope: scope)
         }
 
-        /// A person signs in on the page of the server (the authorization code grant, RFC 6749, 4.1, with PKCE S256,
-        /// RFC 7636).
+        /// A person signs in on the server page (the authorization code grant, RFC 6749, 4.1, with PKCE S256, RFC
+        /// 7636).
         ///
         /// ```swift
         /// .authorizationCode(endpoint: page, redirectURI: callback) { url in try await browser.open(url) }
         /// ```
         ///
         /// - Parameters:
-        ///   - endpoint: the URL of the page. It must use https, unless its host is this machine.
+        ///   - endpoint: the page URL. It must use https, unless its host is this machine.
         ///   - redirectURI: the URL that the server redirects to, exactly as registered.
         ///   - scope: the scopes to request. If it is empty, the server chooses.
-        ///   - issuer: the issuer identifier of the server (RFC 9207). If you pass it, each callback must contain it.
-        ///     If you don't, an issuer in a callback must be at the origin of the page.
+        ///   - issuer: the server's issuer identifier (RFC 9207). If you pass it, each callback must contain it. If you
+        ///     don't, an issuer in a callback must be at the page origin.
         ///   - parameters: additional parameters for the page, such as `prompt`. They can't replace protocol
         ///     parameters.
         ///   - open: shows the page at a URL, and returns the URL that the server redirected to. It is called once for
@@ -226,7 +226,7 @@ extension HTTPAuthentication {
     /// - If the server no longer accepts a refresh token, all stored tokens are deleted and the grant is used again. If
     ///   the grant fails as well, the error has the reason `.loggedOut`.
     /// - If the server fails only temporarily, the tokens are kept.
-    /// - A reset of the client deletes the tokens.
+    /// - Resetting the client deletes the tokens.
     ///
     /// - Parameters:
     ///   - client: the app, as registered with the server.
@@ -236,12 +236,12 @@ extension HTTPAuthentication {
     ///   - allowedOrigins: where the tokens may be sent (see `HTTPAuthentication`).
     ///   - parameters: additional parameters for the token endpoint, such as `audience`. They can't replace protocol
     ///     parameters.
-    ///   - dpop: adds proofs of a key (RFC 9449) to the requests for tokens and to the requests that they sign: `DPoP`
-    ///     of `LetterheadSigning`. The server must then issue tokens of the type DPoP. Default: nil (bearer tokens).
+    ///   - dpop: adds key proofs (RFC 9449) to the requests for tokens and to the requests that they sign: `DPoP` of
+    ///     `LetterheadSigning`. The server must then issue tokens of the type DPoP. Default: nil (bearer tokens).
     ///   - refreshAhead: how long before its expiry a token is refreshed, at most half its lifetime.
     ///   - limit: the maximum number of calls to the token endpoint in a window.
     ///   - window: the period for counting calls.
-    ///   - clock: measures lifetimes and windows, so that a change of the date on the device has no effect.
+    ///   - clock: measures lifetimes and windows, so that changing the device date has no effect.
     ///   - now: returns the current date. A store uses it to record when tokens expire.
     ///   - random: returns the given number of unpredictable bytes.
     public static func oauth2(
@@ -276,8 +276,8 @@ extension OAuth2 {
     ///   `tokens.json.lock`, and never deletes it. If a process crashes, the system releases the lock.
     /// - The file is replaced atomically and written to disk before the tokens are used. A crash leaves either the
     ///   previous or the new tokens.
-    /// - The store refuses a file that other users can write, because that file could contain the tokens of a different
-    ///   user.
+    /// - The store refuses a file that other users can write, because that file could contain a different user's
+    ///   tokens.
     /// - The file contains JSON and is not encrypted. If the system has a keychain, implement a ``TokenStore`` for it.
     public struct FileTokenStore: TokenStore {
         private let url: URL
@@ -293,7 +293,7 @@ extension OAuth2 {
         }
 
         /// - Throws: `HTTPAuthentication.Failure` if the file can't be read, is malformed, is larger than 1 MiB, is
-        ///   writable by its group or by everyone, or belongs neither to the user of this process nor to root.
+        ///   writable by its group or by everyone, or belongs neither to the current user nor to root.
         public func load() async throws -> Tokens? {
             let data = try Self.naming { () throws(PrivateFile.Failure) in try PrivateFile.read(url, upTo: 1 << 20) }
             guard let data else { return nil }
@@ -355,7 +355,7 @@ extension OAuth2 {
     }
 }
 
-/// The content of the token file. It is the only place where tokens are written in plain text.
+/// The token file. It is the only place where tokens are written in plain text.
 private struct Document: Codable {
     var access_token: String
     var refresh_token: String?

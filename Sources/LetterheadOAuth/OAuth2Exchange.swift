@@ -25,7 +25,7 @@ extension OAuth2.Grant {
 }
 
 extension OAuth2 {
-    /// Sends requests to endpoints of an authorization server. Each request names the client and contains its secret.
+    /// Sends requests to authorization server endpoints. Each request names the client and contains its secret.
     ///
     /// The closure of ``Grant/custom(scope:obtaining:)`` receives an exchange. Create one yourself for a request
     /// outside a grant, such as a revocation (RFC 7009) or an introspection (RFC 7662).
@@ -44,8 +44,8 @@ extension OAuth2 {
         ///   - client: the app, as registered with the server.
         ///   - tokenEndpoint: must use https, or be on this machine.
         ///   - scope: the scopes to request. A closure that obtains tokens can read them. Default: none.
-        ///   - parameters: additional parameters for each request. They can't replace the parameters of the form.
-        ///     Default: none.
+        ///   - parameters: additional parameters for each request. They can't replace parameters in the form. Default:
+        ///     none.
         ///   - next: sends the requests.
         public init(
             client: Client, tokenEndpoint: URL, scope: Set<String> = [], parameters: [String: String] = [:],
@@ -66,8 +66,8 @@ extension OAuth2 {
 
         /// Requests tokens from the token endpoint.
         ///
-        /// - Parameter form: the parameters of the request, among them `grant_type`.
-        /// - Throws: a failure with the error code of the server, if it sent one.
+        /// - Parameter form: the request parameters, among them `grant_type`.
+        /// - Throws: a failure with the server's error code, if it sent one.
         public func tokens(_ form: [String: String]) async throws(HTTPAuthentication.Failure) -> Tokens {
             try await tokens(form.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
         }
@@ -75,7 +75,7 @@ extension OAuth2 {
         /// Sends a form to a different endpoint on the server, and returns the response body. The endpoint must use
         /// https, or be on this machine.
         ///
-        /// - Throws: a failure with the error code of the server, unless the status is a success.
+        /// - Throws: a failure with the server's error code, unless the status is a success.
         public func post(_ form: [String: String], to url: URL) async throws(HTTPAuthentication.Failure) -> Data {
             let origin = HTTPRequest(url: url).origin
             return try await endpoint.answer(
@@ -83,8 +83,8 @@ extension OAuth2 {
                 of: "the endpoint of \(origin?.description ?? "an unknown host")", over: next)
         }
 
-        /// Has a person sign in on the page of the server, and exchanges the code for tokens. Use it if the redirect
-        /// URI is known only now, for example because the system chooses its port.
+        /// Has a person sign in on the server page, and exchanges the code for tokens. Use it if the redirect URI is
+        /// known only now, for example because the system chooses its port.
         ///
         /// The parameters are described at
         /// ``Grant/authorizationCode(endpoint:redirectURI:scope:issuer:parameters:open:)``.

@@ -10,8 +10,7 @@ final class OAuth2Provider: CredentialProvider {
     private let random: @Sendable (Int) -> [UInt8]
     /// Whether the tokens may be sent only to the origin that they were obtained for.
     private let isBound: Bool
-    /// The refresh token of the grant, if it has one. nil after the server has refused a refresh token, and after a
-    /// reset.
+    /// The grant's refresh token, if it has one. nil after the server has refused a refresh token, and after a reset.
     private let given: Mutex<Secret?>
 
     init(
@@ -64,8 +63,8 @@ final class OAuth2Provider: CredentialProvider {
         await keeper.reset()
     }
 
-    /// Returns the stored tokens, which may come from an earlier launch of the program. Throws if they belong to a
-    /// different origin.
+    /// Returns the stored tokens, which may come from an earlier program launch. Throws if they belong to a different
+    /// origin.
     private func stored(
         for need: HTTPAuthentication.Need<OAuth2Credential>
     ) async throws(HTTPAuthentication.Failure) -> OAuth2Credential? {

@@ -30,8 +30,8 @@ struct TokenEndpoint: Sendable {
         try TokenAnswer.grant(in: await answer(to: form, at: url, of: "the token endpoint", over: next), of: type)
     }
 
-    /// Sends a form once to an endpoint on the server, and returns the body of a successful response without an
-    /// `error`.
+    /// Sends a form once to an endpoint on the server. Returns the response body, if the response is successful and has
+    /// no `error`.
     ///
     /// - Parameter name: how error messages call the endpoint.
     func answer(
@@ -42,16 +42,16 @@ struct TokenEndpoint: Sendable {
             to: request(form, to: url, of: name), of: name, hiding: sent + [client.secret?.reveal() ?? ""], over: next)
     }
 
-    /// Sends a request with secrets once, and returns the body of a successful response without an `error`.
+    /// Sends a request with secrets once. Returns the response body, if the response is successful and has no `error`.
     ///
-    /// - Parameter sent: the values that the description of an error redacts.
+    /// - Parameter sent: the values that the error description redacts.
     static func answer(
         to request: HTTPRequest, of name: String, hiding sent: [String], over next: any HTTPLoader
     ) async throws(HTTPAuthentication.Failure) -> Data {
         var request = request
         request.isSecret = true
         request.headers[.accept] = "application/json"
-        // The request may hold the lock of the token store, so it must not wait in the queue of a throttle.
+        // The request may hold the token store lock, so it must not wait in a throttle queue.
         (request.timeout, request.throttling) = (.seconds(30), .never)
         request.responseLimit = longestAnswer
         let status: HTTPStatus
@@ -107,8 +107,7 @@ struct TokenEndpoint: Sendable {
     }
 }
 
-/// The members in the response of an authorization server. The body is a JSON object, or a form, which some servers
-/// send.
+/// The members in an authorization server response. The body is a JSON object, or a form, which some servers send.
 struct ServerAnswer {
     let members: [String: JSONValue]
 
@@ -224,8 +223,8 @@ extension HTTPAuthentication.Failure {
 }
 
 extension HTTPAuthentication.Failure {
-    /// Returns the part of an error response that may be printed: the code, if an RFC registers it, and the
-    /// description. Any other code could be a secret.
+    /// Returns what may be printed from an error response: the code, if an RFC registers it, and the description. Any
+    /// other code could be a secret.
     ///
     /// - Parameter sent: the values that were sent. They are redacted, because some servers quote a refused token.
     static func printable(_ code: String?, _ description: String?, hiding sent: [String]) -> String {

@@ -3,7 +3,7 @@ import Letterhead
 import LetterheadFoundation
 import Synchronization
 
-/// The tokens that sign requests, and their expiry on a timeline that isn't affected if the date of the device changes.
+/// The tokens that sign requests, and their expiry on a timeline that isn't affected if the device date changes.
 struct OAuth2Credential: Sendable {
     let tokens: OAuth2.Tokens
     /// The requested scopes. The server may have granted fewer.
@@ -19,8 +19,8 @@ struct OAuth2Credential: Sendable {
 
 /// Loads, saves and deletes tokens, and retries a save or a deletion that failed before.
 ///
-/// Calls to the store wait for each other. A reset doesn't await the fetch that it cancels, so the tokens of that fetch
-/// could otherwise be saved after the reset has deleted all tokens.
+/// Calls to the store wait for each other. A reset doesn't await the fetch that it cancels, so the fetched tokens could
+/// otherwise be saved after the reset has deleted all tokens.
 final class TokenKeeper: Sendable {
     /// An operation in which the store failed.
     private enum Pending {
@@ -96,7 +96,7 @@ final class TokenKeeper: Sendable {
     ///
     /// - Parameters:
     ///   - old: the refresh token to keep if the response contains none.
-    ///   - members: the members of the previous response. Each stays unless the new response contains it. If there are
+    ///   - members: the members in the previous response. Each stays unless the new response contains it. If there are
     ///     more than 64, because a server invents new names, only the ID token stays.
     func keep(
         _ grant: TokenEndpoint.Grant, asked: Set<String>, refreshToken old: Secret?, members: [String: JSONValue],

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
 public import Letterhead
 
-/// Tells the server how much time is left until the deadline of a request, so that it doesn't work on a response that
-/// comes too late.
+/// Tells the server how much time is left until a request deadline, so that it doesn't work on a response that comes
+/// too late.
 ///
 /// ```swift
 /// let client = HTTPClient(environment: .production, attemptLinks: DeadlinePropagation("X-Request-Timeout"))
 /// try await client.send(GetOrder(id: 7).deadline(in: .seconds(2)))   // X-Request-Timeout: 1998
 /// ```
 ///
-/// The header contains the remaining time and not a point in time, so it is correct even if the clocks of the client
-/// and the server differ. Each attempt sends a new value. If a request has no deadline or sets the header itself, it is
+/// The header contains the remaining time and not a point in time, so it is correct even if the client and the server
+/// have different clocks. Each attempt sends a new value. If a request has no deadline or sets the header itself, it is
 /// sent unchanged.
 ///
 /// Put the link into the `attemptLinks`, below the links that may delay a request.
 public struct DeadlinePropagation: LoaderLink {
-    /// The format of the time.
+    /// The time format.
     public enum Form: Sendable, Hashable {
         /// Whole milliseconds: `1998`.
         case milliseconds
@@ -33,7 +33,7 @@ public struct DeadlinePropagation: LoaderLink {
 
     public init(_ name: HTTPHeaders.Name, as form: Form = .milliseconds) { (self.name, self.form) = (name, form) }
 
-    /// - Throws: `.timedOut`, with nothing sent, if the deadline has passed, and the errors of the next loader.
+    /// - Throws: `.timedOut`, with nothing sent, if the deadline has passed, and errors from the next loader.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         guard let left = request.timeLeft, !request.headers.contains(name) else { return try await next.load(request) }
         let (seconds, attoseconds) = min(left, .seconds(1_000_000_000_000)).components
@@ -48,7 +48,7 @@ public struct DeadlinePropagation: LoaderLink {
 }
 
 extension DeadlinePropagation: CustomStringConvertible {
-    /// The name of the header.
+    /// The header name.
     public var description: String { "DeadlinePropagation(\(name))" }
 }
 

@@ -32,8 +32,8 @@ public import LetterheadFoundation
 /// several clients of one service. A reset of one client also resets the shared links. The other settings, such as the
 /// retries with their budget, apply to each client separately.
 ///
-/// For clients that share nothing, use ``standard`` for each, because it is new each time. Copies of a value share its
-/// links as well. To change a link in one copy only, replace it, such as
+/// For clients that share nothing, use ``standard`` for each, because it is new each time. Copies share their links as
+/// well. To change a link in one copy only, replace it, such as
 /// `slow.throttle = Throttle(limit: 8, streams: 8, per: .host)`.
 ///
 /// <doc:StayingUp> shows what each part does to a service in trouble.
@@ -72,10 +72,10 @@ public struct Resilience: Sendable {
     /// A new value with the defaults, which has a separate breaker and throttle.
     public static var standard: Resilience { Resilience() }
 
-    /// The links around the retries, for the parameter `links` of a client.
+    /// The links around the retries. Pass them to a client in `links`.
     public var links: (any LoaderLink)? { deadline.map { Deadline($0, clock: retrying.clock) } }
 
-    /// The links for each attempt, for the parameter `attemptLinks` of a client.
+    /// The links for each attempt. Pass them to a client in `attemptLinks`.
     public var attemptLinks: (any LoaderLink)? {
         let links: [(any LoaderLink)?] = [hedge, balance, breaker, throttle, attemptTimeout.map { AttemptTimeout($0) }]
         return links.reduce(nil) { $0 --> $1 }
@@ -85,8 +85,8 @@ public struct Resilience: Sendable {
 extension HTTPClient {
     /// Creates a client that stays within limits and recovers from failures (see ``Resilience``).
     ///
-    /// The other parameters are the same as in the standard initializer of the client. `links` run before all other
-    /// links, and `attemptLinks` below the links in `resilience`.
+    /// The other parameters are the same as in the standard client initializer. `links` run before all other links, and
+    /// `attemptLinks` below the links in `resilience`.
     public init(
         environment: ServerEnvironment? = nil, resilience: Resilience, decoder: any HTTPBodyDecoder = JSONDecoder(),
         authentication: HTTPAuthentication? = nil, cookies: CookieJar? = nil, cache: (any LoaderLink)? = nil,
@@ -103,7 +103,7 @@ extension HTTPClient {
     }
 }
 
-/// Limits the time of each attempt, if its request sets no timeout.
+/// Limits the time for each attempt, if its request sets no timeout.
 struct AttemptTimeout: LoaderLink, CustomStringConvertible {
     private let limit: Duration
 

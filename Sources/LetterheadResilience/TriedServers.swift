@@ -2,7 +2,7 @@
 import Letterhead
 import Synchronization
 
-/// The servers that a load was sent to. All attempts of the load, and the requests that a hedge sends at the same time,
+/// The servers that a load was sent to. All attempts in the load, and the requests that a hedge sends at the same time,
 /// share one object.
 final class TriedServers: Sendable {
     private let state = Mutex<[HTTPOrigin]>([])
@@ -34,8 +34,8 @@ extension HTTPRequest {
         set { loadValues[option: Tried.self] = newValue }
     }
 
-    /// The only server that may receive this request, because it sent a 401 with a nonce that the request answers. In
-    /// the request of a response, it is the server that sent a 401. nil if any server may receive the request.
+    /// The only server that may receive this request, because it sent a 401 with a nonce that the request answers. If
+    /// the request belongs to a response, it is the server that sent a 401. nil if any server may receive the request.
     var boundServer: HTTPOrigin? {
         get { loadValues[option: BoundServer.self] }
         set { loadValues[option: BoundServer.self] = newValue }

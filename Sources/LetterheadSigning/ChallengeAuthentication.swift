@@ -26,9 +26,9 @@ extension HTTPAuthentication {
     ///
     /// ## When the closure is called
     ///
-    /// - Two challenges are equal if they differ only in a nonce or in the description of an error.
+    /// - Two challenges are equal if they differ only in a nonce or an error description.
     /// - A method signs all requests that receive an equal challenge from the same origin. Concurrent requests wait for
-    ///   a single call of the closure.
+    ///   a single closure call.
     /// - A challenge applies to all requests with the same method and the same path up to the last slash. They are
     ///   signed at once. Other requests learn their challenge from a 401.
     /// - If a signed request receives a 401 with an equal challenge, the closure is called again, and `need.isRefused`
@@ -102,7 +102,7 @@ private struct Choice: Sendable {
         (authentication, requirement) = (request.authentication, request.authenticationRequirement)
     }
 
-    /// Returns a request with the settings of the sender. They apply to the whole authentication, and not to the chosen
+    /// Returns a request with its original settings. They apply to the whole authentication, and not to the chosen
     /// method.
     func restoring(_ request: HTTPRequest) -> HTTPRequest {
         var request = request
@@ -117,7 +117,7 @@ private enum ChosenMethod: HTTPRequestOption { static let defaultOptionValue: Ch
 /// Remembers which requests receive which challenges.
 private final class AnswerChallenges: LoaderLink {
     private struct State {
-        /// The challenges by the beginning of the URL.
+        /// The challenges, by method, origin and path.
         var known: [[UInt8]: Challenges] = [:]
         var resets = 0
     }
@@ -210,7 +210,7 @@ private final class ChosenMethods: CredentialProvider {
     }
 
     private let kept = Mutex(Kept())
-    /// The refused trials of each origin. Without this limit, a server could send a new challenge each time.
+    /// The refused trials, by origin. Without this limit, a server could send a new challenge each time.
     private let refused = Mutex<[HTTPOrigin: [ChosenMethodTrial]]>([:])
     private let limit: (count: Int, window: Duration)
     private let timeline: Timeline
@@ -249,7 +249,7 @@ private final class ChosenMethods: CredentialProvider {
     }
 
     /// Returns whether the server refused the method. A 401 with different challenges doesn't refuse it, because the
-    /// request needs a different method. It still counts toward the limit of the origin.
+    /// request needs a different method. It still counts toward the limit for the origin.
     func isRefused(_ credential: Chosen, by response: HTTPResponse) -> Bool {
         note(response.status, of: credential.trial)
         return Challenges(response)?.key.isSame(as: credential.key) ?? false
@@ -310,7 +310,7 @@ private final class ChosenMethods: CredentialProvider {
     }
 }
 
-/// A call of the closure, and whether a request that its method signed has succeeded. All these requests share it.
+/// A closure call, and whether a request that its method signed has succeeded. All these requests share it.
 private final class ChosenMethodTrial: Sendable {
     let origin: HTTPOrigin?
     let start: Duration

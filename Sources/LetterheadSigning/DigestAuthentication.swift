@@ -16,7 +16,7 @@ extension HTTPAuthentication {
     ///
     /// - Supported are SHA-512-256, SHA-256, MD5 and their session forms. Of several challenges, the strongest is
     ///   answered.
-    /// - The body is part of the proof only if the server accepts nothing else (`auth-int`).
+    /// - The proof includes the body only if the server accepts nothing else (`auth-int`).
     /// - If the server refuses the password, you receive the 401, and the request isn't sent again.
     /// - A request with a one-shot body fails with `.cannotAuthenticate` before it is sent, unless an earlier request
     ///   has received a challenge.
@@ -46,7 +46,8 @@ struct DigestCredential: Sendable {
     fileprivate let identity: String
     /// nil if there is no challenge to answer.
     fileprivate var session: DigestSession?
-    /// The strength of the last challenge that was accepted before this session. Only a reset removes it.
+    /// How strong the last challenge was that the server accepted a proof for, before this session. Only a reset
+    /// removes it.
     fileprivate var earlierStrength = 0
 
     fileprivate var acceptedStrength: Int { session?.acceptedStrength ?? earlierStrength }
@@ -124,10 +125,10 @@ struct DigestChallenge: Sendable {
     let realm: String
     let nonce: String
     let opaque: String?
-    /// The name of the algorithm as received. nil means MD5.
+    /// The algorithm name as received. nil means MD5.
     let algorithm: String?
     let hash: DigestHash
-    /// Whether the proof depends on the nonces at the beginning of the session.
+    /// Whether the proof depends on the first nonces in the session.
     let isSession: Bool
     /// `auth` or `auth-int`, or nil for servers that know only RFC 2069.
     let protection: String?
@@ -167,7 +168,7 @@ enum DigestHash: String {
 
     var strength: Int { self == .md5 ? 0 : self == .sha256 ? 1 : 2 }
 
-    /// Returns the hash of a text in hexadecimal digits, the form that RFC 7616 uses.
+    /// Hashes a text, and returns hexadecimal digits, the form that RFC 7616 uses.
     func hexadecimal(_ text: String) -> String { hexadecimal(Array(text.utf8)) }
 
     func hexadecimal(_ bytes: [UInt8]) -> String {

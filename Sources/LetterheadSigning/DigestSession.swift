@@ -31,7 +31,7 @@ final class DigestSession: Sendable {
         state = Mutex(State(nonce: challenge.nonce))
     }
 
-    /// The strength of the challenge. nil until the server has accepted a proof.
+    /// The challenge strength. nil until the server has accepted a proof.
     var acceptedStrength: Int? { state.withLock { $0.isAccepted ? challenge.strength : nil } }
 
     /// Whether the server has refused the password.
@@ -95,7 +95,7 @@ final class DigestSession: Sendable {
     func accept(_ response: HTTPResponse) {
         let information = response.headers["Authentication-Info"].map(HTTPChallenge.parameters) ?? []
         let next = information.first { $0.name.isSame(as: "nextnonce") }?.value
-        // The error response of a gateway doesn't show that the server accepted the password.
+        // A gateway error doesn't show that the server accepted the password.
         guard response.status.code < 400 || !information.isEmpty else { return }
         state.withLock { state in
             guard Self.hasProof(response.request, for: state.nonce) else { return }

@@ -21,14 +21,14 @@ public import LetterheadFoundation
 /// ```
 ///
 /// The signer runs for each attempt, below retries, redirects and the environment. Only cookies, and validators for a
-/// cache, are added later. Each call begins with the unsigned request, so nothing remains of an earlier signature.
+/// cache, are added later. Each call begins with the unsigned request, so nothing remains from an earlier signature.
 ///
 /// A redirect to the same origin is signed. After a redirect to a different origin, no request is signed, even if
 /// `allowedOrigins` lists that origin.
 ///
 /// Laws:
 ///
-/// - ``sign(_:body:)`` reads the headers with `framedHeaders()`, which contains the headers of the body as well.
+/// - ``sign(_:body:)`` reads the headers with `framedHeaders()`, which also contains headers from the body.
 /// - It only adds headers or query items, and may write the URL in an equivalent form. If it frames the body, the new
 ///   body must be as replayable as before.
 /// - It throws if the request can't be signed. Nothing is sent in that case.
@@ -39,8 +39,8 @@ public protocol RequestSigner: Sendable {
     /// Writes the signature into a request. Mark it as secret with `setSecret(_:for:)`.
     func sign(_ request: inout HTTPRequest, body: SignedBody) async throws
 
-    /// Returns the names of the headers that the signature covers. If the server refuses the request and a link below
-    /// has changed one of these headers, the error names that header. Default: none.
+    /// Returns the header names that the signature covers. If the server refuses the request and a link below has
+    /// changed one of these headers, the error names that header. Default: none.
     func signedHeaders(of request: HTTPRequest) -> [HTTPHeaders.Name]
 
     /// Reads the response to a signed request, and returns whether to sign and send the request once more, for example
@@ -63,7 +63,7 @@ extension RequestSigner {
     public func reset() async {}
 }
 
-/// What a signer knows about the body of a request.
+/// What a signer knows about the request body.
 public struct SignedBody: Sendable {
     /// What a signer needs to know. Reading a digest costs one pass over the body, for each attempt.
     public enum Need: Sendable, Hashable {

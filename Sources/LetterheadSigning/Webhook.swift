@@ -9,8 +9,7 @@ public import LetterheadFoundation
 /// try webhook.verify(body, headers: headers)   // throws if the body isn't the sender's
 /// ```
 ///
-/// Pass the bytes of the body as received, before any decoding. While you replace a secret, pass both the old and the
-/// new one.
+/// Pass the body bytes as received, before any decoding. While you replace a secret, pass both the old and the new one.
 public struct Webhook: Sendable {
     /// The text before a signature.
     private enum Form: String {
@@ -30,7 +29,7 @@ public struct Webhook: Sendable {
     ///
     /// - Parameters:
     ///   - secrets: the text of the secrets. The first one signs.
-    ///   - header: the name of the header.
+    ///   - header: the header name.
     ///   - tolerance: the largest difference between the time in the webhook and the current date. It allows for
     ///     different clocks and for the delivery. Other webhooks are refused, because they may be replays.
     ///   - now: returns the current date.
@@ -76,7 +75,7 @@ public struct Webhook: Sendable {
         Webhook(form: .standard, secrets: secrets, header: "webhook-signature", tolerance: tolerance, now: now)
     }
 
-    /// Verifies the signature of a webhook, and its time if the headers contain one.
+    /// Verifies the signature in the headers, and the time if they contain one.
     ///
     /// - Throws: `HTTPAuthentication.Failure` with the reason `.missingSignature`, `.invalidSignature` or
     ///   `.misconfigured` (a secret is empty or malformed).

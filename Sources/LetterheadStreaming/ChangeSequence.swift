@@ -16,18 +16,17 @@ extension HTTPClient {
     /// - If a response has an `ETag` or a `Last-Modified`, the next request is conditional (RFC 9110, 13.1), so that a
     ///   server can respond with 304 and no body.
     /// - Only the first request can be answered from a cache. The cache doesn't store the responses to later requests.
-    /// - If the error of a failed request is temporary (`HTTPError.isTemporary`), the request is sent again, with
-    ///   growing waits.
+    /// - If a request fails with a temporary error (`HTTPError.isTemporary`), it is sent again, with growing waits.
     /// - After `reset()`, the error is `.cancelled`.
     ///
     /// - Parameters:
     ///   - template: the request. If its method isn't idempotent, the sequence throws `.invalidRequest`, unless you
-    ///     mark the template with `RequestTemplate.idempotent(key:)` or set `allowsAnyMethod` of the reconnection.
-    ///   - interval: the wait from the end of a request to the start of the next one. A longer `Retry-After` takes
+    ///     mark the template with `RequestTemplate.idempotent(key:)` or set `allowsAnyMethod` in the reconnection.
+    ///   - interval: the wait after a request has ended, before the next one starts. A longer `Retry-After` takes
     ///     precedence, up to `Backoff.longestServerDelay`. If the interval is zero or less, the sequence throws
     ///     `.invalidRequest`.
     ///   - isLast: whether a value is the last one. Default: never (the sequence ends when you leave the loop).
-    ///   - reconnection: what happens after a failed request, the deadline of the whole sequence, and the clock.
+    ///   - reconnection: what happens after a failed request, the deadline for the whole sequence, and the clock.
     ///     Default: at most 5 retries in a row, and no deadline.
     public func changes<Template: RequestTemplate>(
         of template: Template, every interval: Duration,

@@ -2,7 +2,7 @@
 import Letterhead
 import LetterheadFoundation
 
-/// Finds the elements of a streamed response, such as events, in the arriving chunks. It performs no input or output.
+/// Finds the elements in a streamed response, such as events, as chunks arrive. It performs no input or output.
 protocol ElementParser: Sendable {
     associatedtype Element: Sendable
 
@@ -21,7 +21,7 @@ protocol ElementParser: Sendable {
     /// - Throws: ``StreamFault`` if the response has a different content type.
     mutating func begin(_ response: HTTPResponse) throws
 
-    /// Adds the next chunk. Read all elements of the previous chunk first.
+    /// Adds the next chunk. Read all elements from the previous chunk first.
     mutating func append(_ piece: Data)
 
     /// Returns the next complete element, or nil if it needs more bytes.
@@ -29,7 +29,7 @@ protocol ElementParser: Sendable {
     /// - Throws: ``StreamFault``.
     mutating func next() throws -> Element?
 
-    /// Returns the element that the end of the body completes, if any.
+    /// Returns the element that is complete because the body has ended, if any.
     ///
     /// - Throws: ``StreamFault`` if the body is truncated.
     mutating func end() throws -> Element?
@@ -46,7 +46,7 @@ struct StreamConnection: Sendable {
     /// Sends the request, with an identifier in `Last-Event-ID` unless it is nil.
     let open: @Sendable (HTTPClient, _ lastID: String?) async throws -> HTTPResponse
 
-    /// Opens a connection with the template that a closure of the caller returns.
+    /// Opens a connection with the template that the caller's closure returns.
     static func next<Input, Template>(
         _ template: @escaping @Sendable (Input) async throws -> Template?,
         _ connection: @escaping @Sendable (Template) -> StreamConnection
@@ -58,7 +58,7 @@ struct StreamConnection: Sendable {
 struct StreamConnections: Sendable {
     let client: HTTPClient
     let reconnection: Reconnection
-    /// The options of the template. Their progress updates end with the stream, even if nothing was sent.
+    /// The template options. Their progress updates end with the stream, even if nothing was sent.
     let options: HTTPRequestOptions
     let first: StreamConnection
     /// Returns the request to send after an error that would end the stream, or nil to throw the error. The closure is
@@ -72,7 +72,7 @@ enum StreamSource: Sendable {
     case response(HTTPResponse)
 }
 
-/// The state of an iteration: the connection, the parser, and the values for reconnecting.
+/// An iteration state: the connection, the parser, and the values for reconnecting.
 struct ElementStream<Parser: ElementParser>: Sendable {
     private enum State {
         case notConnected, connected, ended
@@ -101,10 +101,10 @@ struct ElementStream<Parser: ElementParser>: Sendable {
     private var reconnects = false
     /// The attempts to reconnect since the last delivered element.
     private var attempts = 0
-    /// Whether the last element of a body could not be decoded. It is reset when an element is delivered.
+    /// Whether the last element in a body could not be decoded. It is reset when an element is delivered.
     private var hasCutElement = false
     private var pieces: HTTPResponseBody.Iterator?
-    /// Whether the last element was completed by the end of its body, so that it may be truncated.
+    /// Whether the last element was complete only because its body had ended, so that it may be truncated.
     private var isLastOfBody = false
 
     init(_ source: StreamSource, parser: Parser) {
@@ -242,7 +242,7 @@ struct ElementStream<Parser: ElementParser>: Sendable {
 // MARK: Reconnecting
 
 extension ElementStream {
-    /// Reconnects after a connection has ended, within the limits of the settings.
+    /// Reconnects after a connection has ended, within the limits in the settings.
     ///
     /// - Parameter error: the error that ended the connection. Nil if the server closed it.
     private mutating func connectAgain(after error: HTTPError?) async throws {
@@ -291,7 +291,7 @@ extension ElementStream {
         (unrestarted, resume) = (nil, nil)
     }
 
-    /// Replaces the request, and forgets the identifier of the last event, because it belongs to the previous stream.
+    /// Replaces the request, and forgets the last event identifier, because it belongs to the previous stream.
     private mutating func replace(by next: StreamConnection) {
         (connection, isNew) = (next, true)
         parser.forgetID()
@@ -342,7 +342,7 @@ extension ElementStream {
 }
 
 extension HTTPError {
-    /// The error to throw to the caller. If the task of the caller was cancelled, it is a `CancellationError`.
+    /// The error to throw to the caller. If the caller's task was cancelled, it is a `CancellationError`.
     var orCancellation: any Error { code == .cancelled && Task.isCancelled ? CancellationError() : self }
 }
 
@@ -356,6 +356,6 @@ extension HTTPResponse {
 
     var mediaType: MediaType? { headers[.contentType].flatMap { MediaType($0) } }
 
-    /// The decoder of the request, or else a `JSONDecoder` with the default settings.
+    /// The request decoder, or else a `JSONDecoder` with the default settings.
     var decoder: any HTTPBodyDecoder { request.decoder ?? JSONDecoder() }
 }

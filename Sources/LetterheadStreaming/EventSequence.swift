@@ -2,20 +2,19 @@
 public import Letterhead
 
 extension HTTPClient {
-    /// Sends a template, and returns the server-sent events of its response as they arrive (HTML Standard, section
+    /// Sends a template, and returns the server-sent events in its response as they arrive (HTML Standard, section
     /// 9.2).
     ///
     /// ```swift
     /// for try await event in client.events(of: News()) { print(event.event, event.data) }
     /// ```
     ///
-    /// To receive decoded values instead, use `events(of:as:)`. If you need the head of the response, send the template
-    /// with `stream(_:)`, and iterate over `response.events()`.
+    /// To receive decoded values instead, use `events(of:as:)`. If you need the response head, send the template with
+    /// `stream(_:)`, and iterate over `response.events()`.
     ///
     /// - The request is sent when you ask for the first event. You may use any method and a body.
     /// - Unless the template sets them, `Accept` is `text/event-stream` and `Cache-Control` is `no-cache`.
-    /// - Until the head of the response has arrived, authentication, retries and redirects work as for any other
-    ///   request.
+    /// - Until the response head has arrived, authentication, retries and redirects work as for any other request.
     /// - By default, a response with a different content type throws `.invalidResponse`. A 204 has no events.
     /// - Each event is delivered at most once.
     /// - Leaving the loop, cancelling the task and `reset()` close the connection.
@@ -36,8 +35,8 @@ extension HTTPClient {
     ///   - template: the request. Its `RequestTemplate.decode(_:)` is not called.
     ///   - types: the content types that are read as an event stream. Default: `text/event-stream`.
     ///   - reconnection: when to reconnect. Default: never. If there is a closure: whenever the connection has ended.
-    ///   - limit: the maximum number of bytes in a line and in the data of an event. A larger event throws
-    ///     `.responseTooLarge`. Default: 16 MiB.
+    ///   - limit: the maximum number of bytes in a line and in event data. A larger event throws `.responseTooLarge`.
+    ///     Default: 16 MiB.
     ///   - resume: returns the request that continues after an event, or nil to send the last request again. It is
     ///     called once for each reconnection, with the last event. Default: nil.
     ///   - restart: returns the request to send after an error that would end the sequence, or nil to throw the error.
@@ -63,10 +62,10 @@ extension HTTPClient {
 }
 
 extension HTTPResponse {
-    /// Returns the server-sent events of the body as they arrive.
+    /// Returns the server-sent events in the body as they arrive.
     ///
-    /// Use it if the head of the response decides how to read the body. Otherwise, use `events(of:)`, which sends an
-    /// `Accept` of `text/event-stream` and can reconnect.
+    /// Use it if the response head decides how to read the body. Otherwise, use `events(of:)`, which sends an `Accept`
+    /// of `text/event-stream` and can reconnect.
     ///
     /// ```swift
     /// let response = try await client.stream(Completion(prompt: "…"))
@@ -78,8 +77,8 @@ extension HTTPResponse {
     ///
     /// - Parameters:
     ///   - types: the content types that are read as an event stream. Default: `text/event-stream`.
-    ///   - limit: the maximum number of bytes in a line and in the data of an event. A larger event throws
-    ///     `.responseTooLarge`. Default: 16 MiB.
+    ///   - limit: the maximum number of bytes in a line and in event data. A larger event throws `.responseTooLarge`.
+    ///     Default: 16 MiB.
     public func events(
         contentTypes types: ServerSentEvent.ContentTypes = .eventStream, limit: Int = 16 << 20
     ) -> some AsyncSequence<ServerSentEvent, any Error> & Sendable {
@@ -92,7 +91,7 @@ struct EventStreamTemplate<Base: RequestTemplate>: RequestDecorator {
     typealias Body = Base.Body
 
     let base: Base
-    /// Validators that run after the validators of the base template. Default: none.
+    /// Validators that run after those in the base template. Default: none.
     var validators: [any HTTPValidator] = []
     var lastEventID: String?
 

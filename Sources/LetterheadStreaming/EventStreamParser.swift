@@ -16,7 +16,7 @@ struct EventStreamParser: ElementParser {
 
     mutating func forgetID() { fields.lastID = "" }
 
-    /// - Parameter limit: the maximum number of bytes in a line and in the data of an event.
+    /// - Parameter limit: the maximum number of bytes in a line and in event data.
     init(_ types: ServerSentEvent.ContentTypes = .eventStream, limit: Int) {
         (self.types, self.limit) = (types, limit)
         lines = LineSplitter(limit: limit, endsAtCarriageReturn: true)
@@ -62,8 +62,8 @@ struct EventStreamParser: ElementParser {
     }
 }
 
-/// Interprets the lines of an event stream. It takes one line at a time, and returns an event at the blank line that
-/// ends it. It reads the bytes of a line only within the call, up to their number.
+/// Interprets lines in an event stream. It takes one line at a time, and returns an event at the blank line that ends
+/// it. It reads the line only within the call, and no byte beyond its end.
 private struct EventFields: Sendable {
     let limit: Int
     private var isAtStart = true
@@ -79,9 +79,9 @@ private struct EventFields: Sendable {
     private(set) var reconnectionTime: Duration?
 
     /// - Parameters:
-    ///   - limit: the maximum number of bytes in the data of an event.
-    ///   - lastID: the last identifier of the previous connection.
-    ///   - reconnectionTime: the reconnection time of the previous connection.
+    ///   - limit: the maximum number of bytes in event data.
+    ///   - lastID: the last identifier from the previous connection.
+    ///   - reconnectionTime: the reconnection time from the previous connection.
     init(limit: Int, lastID: String = "", reconnectionTime: Duration? = nil) {
         (self.limit, self.lastID, self.reconnectionTime) = (limit, lastID, reconnectionTime)
     }

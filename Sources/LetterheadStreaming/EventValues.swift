@@ -3,7 +3,7 @@ public import Letterhead
 import LetterheadFoundation
 
 extension HTTPClient {
-    /// Sends a template, and decodes the data of the server-sent events in its response as they arrive.
+    /// Sends a template, and decodes the data in server-sent events as they arrive.
     ///
     /// ```swift
     /// for try await delta in client.events(of: Completion(prompt: "…"), as: Delta.self, endingWith: "[DONE]") {
@@ -11,21 +11,21 @@ extension HTTPClient {
     /// }
     /// ```
     ///
-    /// The decoder of the template decodes each value, or else the decoder of the client. Events without data, events
-    /// named `ping`, and comments are skipped.
+    /// The template's decoder decodes each value, or else the client's decoder. Events without data, events named
+    /// `ping`, and comments are skipped.
     ///
     /// ## Events that report a failure
     ///
-    /// An event that reports a failure ends the sequence with `.reportedFailure`. Its data becomes the body of the
-    /// response in the error, so `HTTPError.failure(of:)` decodes it as the `RequestTemplate.Failure` of the template.
-    /// These events report a failure:
+    /// An event that reports a failure ends the sequence with `.reportedFailure`. Its data becomes the response body in
+    /// the error, so `HTTPError.failure(of:)` decodes it as the template's `RequestTemplate.Failure`. These events
+    /// report a failure:
     ///
     /// - An event named `error`, unless `names` contains it.
-    /// - An event of any name that isn't a value, and has data that decodes as the `RequestTemplate.Failure` of the
-    ///   template, such as `data: {"error": …}`.
+    /// - An event of any name that isn't a value, and has data that decodes as the template's
+    ///   `RequestTemplate.Failure`, such as `data: {"error": …}`.
     ///
-    /// For the second rule, a type that also decodes from `{}` proves nothing. A failure type of this kind reports no
-    /// failure. For a value type of this kind, the failure type is tried first.
+    /// For the second rule, a type that also decodes from `{}` proves nothing. Such a failure type reports no failure.
+    /// For such a value type, the failure type is tried first.
     ///
     /// If the request may be retried, a failure before the first value is retried like a status that `DefaultValidator`
     /// knows. The waits, the maximum and the conditions of `Retry` apply. A request with a method that isn't idempotent
@@ -34,17 +34,18 @@ extension HTTPClient {
     ///
     /// - Parameters:
     ///   - template: the request. Its `RequestTemplate.decode(_:)` is not called.
-    ///   - type: the type of the values.
-    ///   - names: the names of the events to decode. All others are skipped, except for failures. An event without a
-    ///     name is a `message`. Default: nil (all events except for `error` and `ping`).
-    ///   - sentinel: the data or the name of the event that ends the stream. If you set it, a stream that ends without
-    ///     this event is incomplete and throws `.invalidResponse`. Default: nil (the stream ends with its connection).
-    ///   - undecodable: what happens if the data of an event cannot be decoded. Default: the values of earlier events
-    ///     are delivered, and then `.cannotDecodeResponse` is thrown. Its message contains the name of the event.
+    ///   - type: the value type.
+    ///   - names: the event names to decode. All others are skipped, except for failures. An event without a name is a
+    ///     `message`. Default: nil (all events except for `error` and `ping`).
+    ///   - sentinel: identifies the event that ends the stream, by its data or its name. If you set it, a stream that
+    ///     ends without this event is incomplete and throws `.invalidResponse`. Default: nil (the stream ends with its
+    ///     connection).
+    ///   - undecodable: what happens if event data cannot be decoded. Default: the values of earlier events are
+    ///     delivered, and then `.cannotDecodeResponse` is thrown. Its message contains the event name.
     ///   - types: the content types that are read as an event stream. Default: `text/event-stream`.
     ///   - reconnection: whether to reconnect after the connection has ended. Default: never.
-    ///   - limit: the maximum number of bytes in a line and in the data of an event. A larger event throws
-    ///     `.responseTooLarge`. Default: 16 MiB.
+    ///   - limit: the maximum number of bytes in a line and in event data. A larger event throws `.responseTooLarge`.
+    ///     Default: 16 MiB.
     public func events<Template: RequestTemplate, Value: Decodable & Sendable>(
         of template: Template, as type: Value.Type, named names: Set<String>? = nil,
         endingWith sentinel: String? = nil, undecodable: ServerSentEvent.Undecodable = .fail,
@@ -200,7 +201,7 @@ private struct EventValues<Value: Decodable & Sendable, Failure: Decodable & Sen
 }
 
 extension ServerSentEvent {
-    /// The error of an event that reports a failure.
+    /// The error for an event that reports a failure.
     fileprivate var failure: HTTPError {
         var response = response ?? HTTPResponse(request: HTTPRequest(), status: .ok)
         let isJSON = data.utf8.first { $0 > 0x20 }.map { "{[\"".utf8.contains($0) } == true

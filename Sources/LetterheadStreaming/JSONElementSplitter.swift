@@ -5,7 +5,7 @@ import LetterheadFoundation
 /// Splits a JSON array (RFC 8259, 5) into its elements, as encoded JSON, before the array has ended.
 ///
 /// It tracks strings and the depth of brackets, and reads each byte once. It doesn't check whether an element is valid
-/// JSON: the decoder of the element does.
+/// JSON: the decoder does.
 struct JSONElementSplitter: JSONSplitter {
     static let maximumDepth = 512
 
@@ -43,7 +43,7 @@ struct JSONElementSplitter: JSONSplitter {
     /// Returns the next complete element, or nil if it needs more bytes.
     mutating func next() throws -> Data? {
         let piece = piece
-        // The offset is at most the length of the chunk.
+        // The offset is at most the chunk length.
         return try unsafe piece.withUnsafeBytes { bytes -> Data? in
             try unsafe skipToElement(in: bytes)
             let start = offset

@@ -47,8 +47,7 @@ struct JSONTextParser: ElementParser {
 
 /// Splits bytes that arrive in chunks into encoded JSON values, in linear time.
 ///
-/// It finds where each value starts and ends. It doesn't check whether a value is valid JSON: the decoder of the value
-/// does.
+/// It finds where each value starts and ends. It doesn't check whether a value is valid JSON: the decoder does.
 struct JSONValueSplitter: Sendable {
     /// The format, as far as the content type determines it.
     enum Format {
@@ -82,7 +81,7 @@ struct JSONValueSplitter: Sendable {
             }
     }
 
-    /// Adds the next chunk. Read all values of the previous chunk first.
+    /// Adds the next chunk. Read all values from the previous chunk first.
     mutating func append(_ piece: Data) {
         if splitter == nil, let first = piece.first(where: { !JSONElementSplitter.isSpace($0) }) {
             // A byte order mark is allowed only before lines. An array after it is decoded as a line.
@@ -95,7 +94,7 @@ struct JSONValueSplitter: Sendable {
     /// Returns the next complete value, or nil if it needs more bytes.
     mutating func next() throws -> Data? { try splitter?.next() }
 
-    /// Returns the value that the end of the body completes, if any.
+    /// Returns the value that is complete because the body has ended, if any.
     mutating func end() throws -> Data? { try splitter?.end() }
 }
 
@@ -133,7 +132,7 @@ private struct JSONLineSplitter: JSONSplitter {
         return try next()
     }
 
-    /// Returns a copy of the bytes in a line without surrounding whitespace, or nil for a blank line.
+    /// Copies a line without surrounding whitespace. Returns nil for a blank line.
     private static func content(_ line: UnsafeRawBufferPointer) -> Data? {
         guard let first = unsafe line.firstIndex(where: { !JSONElementSplitter.isSpace($0) }),
             let last = unsafe line.lastIndex(where: { !JSONElementSplitter.isSpace($0) })

@@ -27,9 +27,9 @@ import LetterheadFoundation
 ///
 /// ## How long an attempt waits
 ///
-/// - Without a reconnection time (`retry`) from the server, each attempt waits for the next wait of the strategy.
+/// - Without a reconnection time (`retry`) from the server, each attempt waits as the strategy determines.
 /// - With a reconnection time, the first attempt after an event waits for that time. Each further attempt waits for
-///   that time and the next wait of the strategy.
+///   that time, and then as the strategy determines.
 /// - If a response that refuses the connection has a longer `Retry-After`, the attempt waits for that time, up to
 ///   `Backoff.longestServerDelay`.
 public struct Reconnection: Sendable {

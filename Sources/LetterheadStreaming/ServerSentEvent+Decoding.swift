@@ -20,8 +20,7 @@ extension ServerSentEvent {
         case skip(@Sendable (HTTPError) -> Void)
     }
 
-    /// Decodes the data of the event. By default, it uses the decoder of the template, or else the decoder of the
-    /// client.
+    /// Decodes the event data. By default, it uses the template's decoder, or else the client's decoder.
     ///
     /// For an event that you created yourself, the default is a `JSONDecoder`.
     ///

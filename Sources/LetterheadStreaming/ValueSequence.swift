@@ -11,19 +11,19 @@ extension HTTPClient {
     ///
     /// By default, the content type determines the format (see `HTTPResponseBody.JSONFormat`).
     ///
-    /// - The request is sent when you ask for the first value. The `RequestTemplate.decode(_:)` of the template isn't
-    ///   called. The decoder of the template decodes each value, or else the decoder of the client.
+    /// - The request is sent when you ask for the first value. `RequestTemplate.decode(_:)` isn't called: the
+    ///   template's decoder decodes each value, or else the client's decoder.
     /// - The sequence keeps at most one value and one chunk in memory. A value of more than `limit` bytes throws
     ///   `.responseTooLarge`.
     /// - If a value cannot be decoded, all earlier values are delivered first. The error is then
-    ///   `.cannotDecodeResponse` and contains the number of the value.
+    ///   `.cannotDecodeResponse` and contains the value number.
     /// - A truncated array or text sequence throws `.invalidResponse`.
     /// - Leaving the loop closes the connection. After `reset()`, an iterator that has begun throws `.cancelled`.
     ///
     /// ## Follow a stream that never ends
     ///
     /// To follow a stream such as a watch over keys, pass a closure that returns the next request. When a connection
-    /// has ended, that request continues at the position of the last value:
+    /// has ended, that request continues after the last value:
     ///
     /// ```swift
     /// let changes = client.values(
@@ -42,8 +42,8 @@ extension HTTPClient {
     ///
     /// - Parameters:
     ///   - template: the request.
-    ///   - type: the type of the values.
-    ///   - format: the format of the response. Default: determined by the content type.
+    ///   - type: the value type.
+    ///   - format: the response format. Default: determined by the content type.
     ///   - limit: the maximum number of bytes in a value. Default: 16 MiB.
     ///   - reconnection: when to reconnect. Default: never. If there is a closure: whenever the connection has ended.
     ///   - resume: returns the request that continues after a value, or nil to send the last request again. It is
@@ -75,7 +75,7 @@ extension HTTPClient {
 extension HTTPResponse {
     /// Decodes the JSON values in the body one at a time, as they arrive.
     ///
-    /// Use it if the head of the response decides how to read the body:
+    /// Use it if the response head decides how to read the body:
     ///
     /// ```swift
     /// let response = try await client.stream(Search("…"))

@@ -6,9 +6,9 @@ import LetterheadFoundation
 struct BodyPart: Sendable, Hashable {
     /// The value of `If-Range`: a strong entity tag, or a date that is as reliable as one.
     let validator: String
-    /// The range of the whole body in the representation, in bytes.
+    /// The byte range that the whole body has in the representation.
     let range: Range<Int>
-    /// The length of the representation, if the server knows it.
+    /// The representation length, if the server knows it.
     let completeLength: Int?
     /// The URL that the body comes from, without its query. A validator identifies a version of one resource only (RFC
     /// 9110, 8.8.3). The query is left out because a redirect may sign it for each request.
@@ -19,8 +19,8 @@ extension BodyPart {
     /// Returns nil if the rest of the body can't be requested: there is no strong validator or no length, or the server
     /// offers no ranges.
     ///
-    /// Positions count the bytes of the encoded representation (RFC 9110, 14.1.2), so a body with a content coding is
-    /// not continued. A body that the transport has decompressed has no length.
+    /// Positions count encoded bytes (RFC 9110, 14.1.2), so a body with a content coding is not continued. A body that
+    /// the transport has decompressed has no length.
     init?(_ response: HTTPResponse) {
         let headers = response.headers
         guard response.request.method == .get, !headers.contains(.contentEncoding),
@@ -40,7 +40,7 @@ extension BodyPart {
         "\(response.request.origin?.description ?? "")\(response.request.path.string)"
     }
 
-    /// Returns the value of `Range` for the rest of the body, from a position on.
+    /// Returns a `Range` for the rest, from a position on.
     func rest(from position: Int) -> String {
         range.upperBound == completeLength ? "bytes=\(position)-" : "bytes=\(position)-\(range.upperBound - 1)"
     }
@@ -70,7 +70,7 @@ extension BodyPart {
         return nil
     }
 
-    /// Whether the headers of a 206 contain the same validator. They may lack the date (RFC 9110, 15.3.7).
+    /// Whether the headers in a 206 contain the same validator. They may lack the date (RFC 9110, 15.3.7).
     private func isSame(_ headers: HTTPHeaders) -> Bool {
         let isTag = validator.begins(with: "\"")
         let values = headers.values(for: isTag ? .eTag : .lastModified)
@@ -97,7 +97,7 @@ extension BodyPart {
     }
 }
 
-/// The value of a `Content-Range` in bytes (RFC 9110, 14.4): `bytes 0-9/100`, `bytes 0-9/*` or `bytes */100`.
+/// A `Content-Range` in bytes (RFC 9110, 14.4): `bytes 0-9/100`, `bytes 0-9/*` or `bytes */100`.
 struct ContentRange: Hashable {
     /// nil in a 416.
     let range: Range<Int>?

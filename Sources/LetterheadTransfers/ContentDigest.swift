@@ -30,8 +30,8 @@ public struct ContentDigest: Sendable, Hashable {
         text.isSame(as: hexadecimal(hash)) || Data(base64Encoded: text)?.elementsEqual(hash) == true
     }
 
-    /// Returns the digest of the whole representation in `Repr-Digest` (RFC 9530, 2): `sha-256=:…:`. Other algorithms
-    /// are ignored, and so is a digest that includes a content coding.
+    /// Returns the digest in `Repr-Digest`, which covers the whole representation (RFC 9530, 2): `sha-256=:…:`. Other
+    /// algorithms are ignored, and so is a digest that includes a content coding.
     static func reported(in headers: HTTPHeaders) -> ContentDigest? {
         guard !headers.contains(.contentEncoding) else { return nil }
         return ASCII.members(of: headers.values(for: "Repr-Digest")).lazy.filter { $0.begins(with: "sha-256=:") }

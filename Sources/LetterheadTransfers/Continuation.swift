@@ -2,8 +2,8 @@
 import Letterhead
 import LetterheadFoundation
 
-/// Decides whether and when a transfer continues. It counts the consecutive attempts that bring few new bytes, also those
-/// of a `Retry` link below.
+/// Decides whether and when a transfer continues. It counts the consecutive attempts that bring few new bytes, and the
+/// attempts of a `Retry` link below.
 struct Continuation: Sendable {
     /// The number of new bytes that makes an attempt successful. Without this limit, a server could have a body
     /// requested byte by byte.
@@ -71,7 +71,7 @@ struct Continuation: Sendable {
             attempts: attempts, strategy: backoff.strategy, delay: delay)
     }
 
-    /// Adds the attempts to a failure. If the transfer was never continued, the attempts of the failure itself tell more.
+    /// Adds the attempts to a failure. If the transfer was never continued, the attempts in the failure tell more.
     private func ended(_ failure: HTTPError, _ last: HTTPRequest.Attempt, _ rule: String) -> HTTPError {
         let isContinued = attempts.contains { $0.reason == reason }
         guard isContinued else { return failure.with(mayHaveBeenSent: mayHaveBeenSent) }
@@ -83,7 +83,7 @@ struct Continuation: Sendable {
 
 extension Backoff {
     /// Runs work that loads several responses, with one deadline for all of them. Without it, a deadline would end with
-    /// the body of the first response.
+    /// the first response body.
     func loading(
         _ request: HTTPRequest, _ work: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
     ) async throws(HTTPError) -> HTTPResponse {

@@ -13,7 +13,7 @@ public import Letterhead
 ///
 /// If the connection is lost in the middle of the body, the link requests the rest with `Range` and `If-Range`. If the
 /// resource has changed, or the server sends anything else, reading the body throws `.invalidResponse`, because the
-/// reader has received the beginning of the old body already.
+/// reader has already received a part that doesn't fit.
 ///
 /// ## What is continued
 ///
@@ -27,11 +27,11 @@ public import Letterhead
 ///
 /// ## Where it belongs
 ///
-/// Put the link into the `links` of a client, above `Retry`. Each request for the rest is then signed, redirected and
+/// Pass the link to a client in `links`, above `Retry`. Each request for the rest is then signed, redirected and
 /// limited like the first request, and retried until its body begins.
 ///
-/// - The `validators` of the client judge the head of each response. In a download, they run before the file is
-///   complete, so `HTTPResponse.savedFile` is nil for them.
+/// - The client's `validators` judge each response head. In a download, they run before the file is complete, so
+///   `HTTPResponse.savedFile` is nil for them.
 /// - A deadline includes all continuations, and `RequestSettings.onProgress` counts the whole body.
 /// - With the defaults, five consecutive attempts that bring nothing take up to 31 seconds of waits. The attempts of a
 ///   `Retry` link count as well, so that the two numbers don't multiply. Each wait calls the `onRetry` closures of the
@@ -47,8 +47,8 @@ public struct ContinueBodies: LoaderLink {
     ///   Default: exponential waits from one second with full jitter, at most 5 retries.
     public init(_ backoff: Backoff = Backoff()) { self.backoff = backoff }
 
-    /// - Throws: `.invalidRequest` if a setting is invalid, and the errors of the next loader. When the retries are
-    ///   used up, reading the body throws the last error.
+    /// - Throws: `.invalidRequest` if a setting is invalid, and errors from the next loader. When the retries are used
+    ///   up, reading the body throws the last error.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         guard request.responseDelivery != .buffered, request.method == .get, request.body.isEmpty,
             !request.isSignedOnce, !request[option: ContinuedOption.self]
@@ -71,7 +71,7 @@ private enum ContinuedOption: HTTPRequestOption {
 struct BodySource: Sendable {
     let request: HTTPRequest
     let backoff: Backoff
-    /// Receives the progress of the whole body. The individual responses report none.
+    /// Receives the progress for the whole body. The individual responses report none.
     let report: (@Sendable (HTTPRequest.Progress) -> Void)?
     private let next: any HTTPLoader
 

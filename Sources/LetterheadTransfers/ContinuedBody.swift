@@ -8,9 +8,9 @@ final class ContinuedBody: Sendable {
     private struct State {
         /// nil while the rest is requested, and after the body was cancelled.
         var pieces: HTTPResponseBody.Iterator?
-        /// The position of the next byte in the representation.
+        /// The next byte position in the representation.
         var position: Int
-        /// The end of the current response in the representation, if its `Content-Range` contains one.
+        /// Where the current response ends in the representation, if its `Content-Range` contains that.
         var end: Int?
         var continuation: Continuation
         var isCancelled = false
@@ -22,16 +22,15 @@ final class ContinuedBody: Sendable {
     private let source: BodySource
     private let part: BodyPart?
     private let isReplaceable: Bool
-    /// The range of the whole body. Without a ``BodyPart``, its end may not be known.
+    /// Where the whole body begins and ends. Without a ``BodyPart``, its end may not be known.
     private let (start, end): (Int, Int?)
     private let state: Mutex<State>
 
     /// - Parameters:
     ///   - response: the first response.
-    ///   - part: the part of the representation that the whole body contains. Default: nil (what the first response
-    ///     contains).
-    ///   - position: the position of the first byte in the response, if the part began in an earlier load. Default: nil
-    ///     (the start of the part).
+    ///   - part: describes the whole body. Default: nil (what the first response contains).
+    ///   - position: where the response begins, if the part began in an earlier load. Default: nil (where the part
+    ///     begins).
     ///   - isReplaceable: whether reading throws ``Replaced``. Default: false.
     init(
         _ response: HTTPResponse, as part: BodyPart? = nil, at position: Int? = nil, from source: BodySource,
@@ -74,7 +73,7 @@ final class ContinuedBody: Sendable {
 
     private var isAtEndOfResponse: Bool { state.withLock { $0.end == nil || $0.end == $0.position } }
 
-    /// Returns the end of the part that a 206 contains.
+    /// Returns where the part in a 206 ends.
     private static func end(of response: HTTPResponse) -> Int? {
         response.status == .partialContent ? ContentRange(response.headers)?.range?.upperBound : nil
     }
@@ -84,7 +83,7 @@ final class ContinuedBody: Sendable {
         return state.withLock { $0.position == part.range.upperBound }
     }
 
-    /// Counts the bytes of a piece, and reports the progress.
+    /// Counts the bytes in a piece, and reports the progress.
     private func counted(_ piece: Data) throws(HTTPError) -> Data {
         let (position, end) = state.withLock { state in
             state.position += piece.count
@@ -165,7 +164,7 @@ final class ContinuedBody: Sendable {
 }
 
 extension HTTPResponse {
-    /// The head of the response, for an error.
+    /// The response without its body, for an error.
     var withoutBody: HTTPResponse {
         var head = self
         head.body = HTTPResponseBody()

@@ -3,7 +3,7 @@ import Letterhead
 import LetterheadFoundation
 
 extension UploadProtocol {
-    /// The resumable uploads of the IETF (draft-ietf-httpbis-resumable-upload-12) in interop version 8.
+    /// Resumable uploads as defined by the IETF (draft-ietf-httpbis-resumable-upload-12) in interop version 8.
     public static let draft = UploadProtocol(
         name: "draft", headers: ["Upload-Draft-Interop-Version": "8"], contentType: "application/partial-upload",
         isEndedByRequest: true,
@@ -27,8 +27,7 @@ extension UploadProtocol {
 }
 
 extension HTTPHeaders {
-    /// Whether the server implements the same version of the draft. A server that names no version counts as
-    /// compatible.
+    /// Whether the server implements the same draft version. A server that names no version counts as compatible.
     fileprivate var isOfInteropVersion: Bool {
         values(for: "Upload-Draft-Interop-Version").allSatisfy { ASCII.trimmed($0).isSame(as: "8") }
     }
@@ -50,8 +49,8 @@ extension HTTPResponse {
     /// Whether the response is the result of the complete upload. nil if it doesn't tell, as always in tus.
     var isUploadComplete: Bool? { headers.isUploadComplete }
 
-    /// The integers in the dictionary `Upload-Limit` (RFC 9651, 4.2.2), and the maximum of a tus server as `max-size`.
-    /// If one of the limits isn't an integer, `Upload-Limit` is ignored.
+    /// The integers in the dictionary `Upload-Limit` (RFC 9651, 4.2.2), and the maximum from a tus server as
+    /// `max-size`. If a limit isn't an integer, `Upload-Limit` is ignored.
     var uploadLimits: [String: Int] {
         let size = ["max-size": headers.count(of: "Tus-Max-Size")].compactMapValues(\.self)
         var fields = size

@@ -12,8 +12,8 @@ public struct DownloadResumption: Sendable, Hashable {
     /// URL as before, without its query.
     ///
     /// The URL doesn't identify the user, and a part file outlives a reset. If the content differs by user, use
-    /// ``fromPart(key:)`` with a key that contains the user. If a closure provides the environment of the client, the
-    /// URL isn't known in time, and each call starts again.
+    /// ``fromPart(key:)`` with a key that contains the user. If a closure provides the client environment, the URL
+    /// isn't known in time, and each call starts again.
     public static let fromPart = DownloadResumption(key: nil)
 
     /// Continues the part file beside the destination if it was begun with the same key, such as `"video-3"`. Use it
@@ -23,7 +23,7 @@ public struct DownloadResumption: Sendable, Hashable {
     /// Whether the response URL identifies the part.
     var isByURL: Bool { key == nil }
 
-    /// Returns what identifies the resource of a request, or nil if its URL is not known.
+    /// Returns what identifies the requested resource, or nil if its URL is not known.
     func identity(of request: HTTPRequest) -> String? {
         if let key { return "key \(key)" }
         let request = request.withEnvironment
@@ -32,7 +32,7 @@ public struct DownloadResumption: Sendable, Hashable {
 }
 
 extension HTTPClient {
-    /// Saves a response body to a file, and continues an interrupted download, even after a restart of the program.
+    /// Saves a response body to a file, and continues an interrupted download, even after the program has restarted.
     ///
     /// ```swift
     /// try await client.download(GetVideo(id: 3), to: url, resuming: .fromPart)
@@ -53,9 +53,9 @@ extension HTTPClient {
     /// ## What differs from a plain download
     ///
     /// - The progress includes the bytes of earlier calls. It begins at zero if the download starts again.
-    /// - The response has the status 200 and the length of the whole file.
-    /// - The `validators` of the client judge only response heads. To check the content, pass a digest. If the server
-    ///   sends a `Repr-Digest` (RFC 9530) with SHA-256, the file must have that digest as well.
+    /// - The response has the status 200 and the whole length.
+    /// - The client's `validators` judge only response heads. To check the content, pass a digest. If the server sends
+    ///   a `Repr-Digest` (RFC 9530) with SHA-256, the file must have that digest as well.
     /// - A small record beside the part contains hashes that tell what the bytes belong to.
     ///
     /// - Parameters:
@@ -63,8 +63,8 @@ extension HTTPClient {
     ///   - file: the destination. Only one download at a time can write its part file, which is open while the body
     ///     arrives.
     ///   - resumption: how the call recognizes a part file that it can continue.
-    ///   - digest: the digest of the complete file. Default: nil (only the digest that the server sends is checked, if
-    ///     any).
+    ///   - digest: the digest that the complete file must have. Default: nil (only the digest that the server sends is
+    ///     checked, if any).
     ///   - backoff: when and how often the call continues after a lost connection, or sends a request again because the
     ///     server is down or busy. Retries of the request and the client count as well. Default: as for
     ///     ``ContinueBodies``.
@@ -80,7 +80,7 @@ extension HTTPClient {
             .download(template, to: file)
     }
 
-    /// Saves the body of the response to a plain request, as `download(_:to:resuming:digest:continuing:)` does for a
+    /// Saves the response body for a plain request, as `download(_:to:resuming:digest:continuing:)` does for a
     /// template.
     @discardableResult
     public func download(
@@ -93,7 +93,7 @@ extension HTTPClient {
 }
 
 extension HTTPError.Code {
-    /// A different task or process writes the part file of the download.
+    /// A different task or process writes the part file.
     public static let partInUse = Self(rawValue: "partInUse")
     /// The call has removed the downloaded file, because it doesn't have the expected digest.
     public static let digestMismatch = Self(rawValue: "digestMismatch")

@@ -5,18 +5,18 @@ public import LetterheadFoundation
 /// Determines how `HTTPClient.upload(_:from:resuming:_:continuing:)` sends a file or bytes.
 public struct UploadSettings: Sendable {
     /// Identifies the upload in the store. Default: nil (the method, the URL with its query, the template headers that
-    /// aren't secret, the metadata, and the path of the file or the digest of bytes in memory).
+    /// aren't secret, the metadata, and the file path or the digest over bytes in memory).
     ///
-    /// Set a key, such as `"video-3"`, if any of these changes between launches. Examples are a signed URL, the path of
-    /// an app container on iOS, and a client with a closure that provides its environment. With such a closure, a call
-    /// that continues an upload first sends OPTIONS to the template URL, to compare its origin with the origin of the
-    /// upload.
+    /// Set a key, such as `"video-3"`, if any of these changes between launches. Examples are a signed URL, a path
+    /// inside an app container on iOS, and a client with a closure that provides its environment. With such a closure,
+    /// a call that continues an upload first sends OPTIONS to the template URL, to compare its origin with the upload
+    /// origin.
     ///
     /// The same key at a different origin is a different upload, but several endpoints at one origin need different
     /// keys.
     public var key: String?
-    /// The protocol of the server. If an upload was begun with a different protocol, it isn't continued. Default: nil
-    /// (the client asks with OPTIONS).
+    /// The protocol that the server supports. If an upload was begun with a different protocol, it isn't continued.
+    /// Default: nil (the client asks with OPTIONS).
     public var kind: UploadProtocol?
     /// Describes the content to a tus server, for its hooks and its files: `["filetype": "video/mp4"]`. Default: empty.
     ///
@@ -24,21 +24,21 @@ public struct UploadSettings: Sendable {
     /// Some servers refuse an upload without a type.
     ///
     /// The IETF protocol has no metadata, so an upload with metadata fails with `.uploadUnsupported`. Set
-    /// `Content-Disposition` in the template instead, and the media type of the content.
+    /// `Content-Disposition` in the template instead, and a media type in the content.
     public var metadata: [String: String] = [:]
     /// The largest number of bytes in one request. Server limits apply in any case. Default: nil (all remaining bytes,
     /// or 8 MiB with ``checksChunks``).
     ///
-    /// A transport over `URLSession` first copies the bytes of each request to a private file. Set a size there, so
-    /// that a lost connection doesn't cost a copy of the whole rest.
+    /// A transport over `URLSession` first copies each request body to a private file. Set a size there, so that after
+    /// a lost connection, it doesn't copy the whole rest again.
     public var chunkSize: Int?
-    /// Whether each request contains a SHA-256 digest of its chunk: `Upload-Checksum` in tus, or `Content-Digest` (RFC
-    /// 9530, 2). Default: false.
+    /// Whether each request contains a SHA-256 digest over its chunk: `Upload-Checksum` in tus, or `Content-Digest`
+    /// (RFC 9530, 2). Default: false.
     ///
     /// The client reads each chunk twice, and a tus server discards an incomplete chunk. If ``kind`` is `.tus`, the
     /// call doesn't check whether the server supports SHA-256.
     public var checksChunks = false
-    /// Whether the call begins by calculating the SHA-256 digest of the file. Default: false.
+    /// Whether the call begins by calculating a SHA-256 digest over the file. Default: false.
     ///
     /// The digest identifies the file in addition to its size and its modification time. In the IETF protocol, the
     /// client also sends it as `Repr-Digest` (RFC 9530, 3). For bytes in memory, a digest is always calculated.
@@ -55,11 +55,11 @@ public struct CompletedUpload: Sendable, Hashable {
         case contentChanged
         /// The server no longer has the earlier upload.
         case forgotten
-        /// The upload has passed the date that the server set, or the maximum age of the store.
+        /// The upload has passed the date that the server set, or the maximum age in the store.
         case expired
     }
 
-    /// The URL of the upload. A tus server keeps the content there.
+    /// The upload URL. A tus server keeps the content there.
     public let url: URL
     /// How many bytes the server had when the call began.
     public let continuedFrom: Int
@@ -77,7 +77,7 @@ extension HTTPResponse {
 }
 
 extension HTTPClient {
-    /// Sends a file or bytes, and continues an interrupted upload, even after a restart of the program.
+    /// Sends a file or bytes, and continues an interrupted upload, even after the program has restarted.
     ///
     /// ```swift
     /// let response = try await client.upload(AddVideo(), from: FileBody(at: file), resuming: store)
@@ -85,7 +85,7 @@ extension HTTPClient {
     /// try await client.upload(AddNote(), from: note, resuming: store)
     /// ```
     ///
-    /// The server must support tus 1.0 or the resumable uploads of the IETF.
+    /// The server must support tus 1.0 or resumable uploads as defined by the IETF.
     ///
     /// 1. The call creates an upload at the server, and remembers its URL in the store.
     /// 2. It sends the content with PATCH.
@@ -96,10 +96,9 @@ extension HTTPClient {
     /// Changed content is a new upload. An upload that has expired starts again. An upload that the server has
     /// forgotten also starts again, but only once. `HTTPResponse.upload` tells which of these happened.
     ///
-    /// Each request passes through the links of the client, so credentials can be renewed in the middle. The retry
-    /// settings of the client don't apply to PATCH: `backoff` determines how often and how long the call tries. A
-    /// deadline includes the whole call, and a timeout applies to each request. The progress counts the bytes of the
-    /// content and never decreases.
+    /// Each request passes through the client's links, so credentials can be renewed in the middle. The client's retry
+    /// settings don't apply to PATCH: `backoff` determines how often and how long the call tries. A deadline includes
+    /// the whole call, and a timeout applies to each request. The progress counts content bytes and never decreases.
     ///
     /// - Parameters:
     ///   - template: the request that creates the upload, without a body: a POST for tus. Its headers are sent with all
@@ -109,10 +108,9 @@ extension HTTPClient {
     ///   - content: a `FileBody`, or any body in memory, such as a `DataBody`. Its media type describes the upload. A
     ///     file must not change during the upload.
     ///   - store: remembers the upload.
-    ///   - settings: the protocol, the size of a request, and digests.
+    ///   - settings: the protocol, the request size, and digests.
     ///   - backoff: when and how often the call tries again. Default: as for ``ContinueBodies``.
-    /// - Returns: the last response. In the IETF protocol, it is the response of the resource that the template
-    ///   addresses.
+    /// - Returns: the last response. In the IETF protocol, the resource that the template addresses has sent it.
     /// - Throws: `.uploadInUse` if a different task or process sends the same upload, `.uploadUnsupported`,
     ///   `.uploadFileChanged`, `.uploadMismatch`, `.uploadStoreFailed`, and the errors of `send(_:)`.
     @discardableResult
@@ -138,8 +136,7 @@ extension HTTPClient {
     /// If the server doesn't let you delete an upload, use ``UploadStore/remove(_:)``.
     ///
     /// If the store has an entry and the URL is at the origin where the upload was created, the requests have the
-    /// credentials and headers of the client, but not the headers of the template. In all other cases, they have
-    /// neither.
+    /// client's credentials and headers, but not the template headers. In all other cases, they have neither.
     ///
     /// - Throws: `.uploadInUse` if a task or process sends the upload, and the errors of `send(_:)`. The store then
     ///   keeps the upload.
@@ -179,6 +176,6 @@ extension HTTPError.Code {
     /// contradicts what was sent, or the server has completed the upload before it had all bytes. The next call starts
     /// a new upload.
     public static let uploadMismatch = Self(rawValue: "uploadMismatch")
-    /// The files of the upload store could not be read or written.
+    /// The upload store could not read or write its files.
     public static let uploadStoreFailed = Self(rawValue: "uploadStoreFailed")
 }

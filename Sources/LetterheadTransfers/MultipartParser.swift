@@ -5,16 +5,16 @@ import LetterheadFoundation
 /// Splits a multipart body into its parts (RFC 2046, 5.1.1), in linear time. It performs no input or output.
 ///
 /// A delimiter is a whole line: two hyphens, the boundary, two more hyphens after the last part, and blanks. A line
-/// that continues in any other way belongs to a part, because the boundary of a nested body may begin with the boundary
-/// of this body. The line break before a delimiter is CRLF, so that a part can contain any LF. If the first delimiter
-/// ends with a bare LF, the server writes bare LFs everywhere, and an LF is enough.
+/// that continues in any other way belongs to a part, because a nested body may have a longer boundary that begins with
+/// this one. The line break before a delimiter is CRLF, so that a part can contain any LF. If the first delimiter ends
+/// with a bare LF, the server writes bare LFs everywhere, and an LF is enough.
 struct MultipartParser: Sendable {
     enum Event: Sendable, Equatable {
         case head(HTTPHeaders)
-        /// Some bytes of a part. Before the first head, some bytes of the preamble.
+        /// Some bytes in a part. Before the first head, some bytes in the preamble.
         case bytes(Data)
         case endOfPart
-        /// The end of the last part. All later bytes are ignored.
+        /// The last part has ended. All later bytes are ignored.
         case end
     }
 
@@ -27,7 +27,7 @@ struct MultipartParser: Sendable {
 
     private enum Place { case head, body, epilogue }
 
-    /// The kind of a line. It is incomplete until the bytes that decide have arrived.
+    /// What a line is. It is incomplete until the bytes that decide have arrived.
     private enum Line { case content, incomplete, lastDelimiter, delimiter(end: Int) }
 
     /// A longer delimiter counts as content, so that the same blanks aren't compared again for each chunk.
@@ -39,17 +39,17 @@ struct MultipartParser: Sendable {
     /// before it. The first delimiter decides.
     private var bareBoundary: [UInt8]?
     private let (partLimit, headLimit): (Int, Int)
-    /// The current part of the syntax. At first, it is the preamble, which is read like a body.
+    /// Where the parser is. At first, it is in the preamble, which is read like a body.
     private var place = Place.body
     private var buffer: [UInt8] = []
-    /// The index of the first byte that no event has contained yet.
+    /// The first index that no event has covered yet.
     private var start = 0
-    /// The index of the first byte that wasn't searched for LF yet.
+    /// The first index that wasn't searched for LF yet.
     private var searched = 0
     private var isAtEnd = false
     /// Before the first delimiter, any LF ends a line.
     private var usesBareLineFeeds = true
-    /// Whether the first line of the body hasn't been read yet. It may be a delimiter, without a line break before it.
+    /// Whether the first body line hasn't been read yet. It may be a delimiter, without a line break before it.
     private var isInFirstLine = true
     private var (preambleCount, partCount) = (0, 0)
 
@@ -62,7 +62,7 @@ struct MultipartParser: Sendable {
         (self.partLimit, self.headLimit) = (partLimit, headLimit)
     }
 
-    /// Adds the next chunk. Read all events of the previous chunk first.
+    /// Adds the next chunk. Read all events from the previous chunk first.
     mutating func append(_ piece: Data) {
         buffer.removeFirst(start)
         (start, searched) = (0, searched - start)

@@ -3,16 +3,16 @@ import Letterhead
 import LetterheadFoundation
 import Synchronization
 
-/// Reads a multipart response. The sequence of parts and the bodies of the parts share it. When the last of them is
-/// dropped, the transfer ends.
+/// Reads a multipart response. The sequence and all part bodies share it. When the last one is dropped, the transfer
+/// ends.
 final class MultipartReader: Sendable {
     private struct State: Sendable {
         var parser: MultipartParser
         var pieces: HTTPResponseBody.Iterator?
-        /// The number of the part with a readable body. Nil after that body has ended or was skipped.
+        /// The part number with a readable body. Nil after that body has ended or was skipped.
         var openPart: Int?
         var partCount = 0
-        /// The error that ended the body. The body of the part and the sequence throw the same error.
+        /// The error that ended the body. The part body and the sequence throw the same error.
         var failure: (any Error)?
     }
 
@@ -50,7 +50,7 @@ final class MultipartReader: Sendable {
                 : "expected a multipart response, and received \(name)")
     }
 
-    /// Returns the next part, and skips the unread rest of the previous one. Nil after the last part.
+    /// Returns the next part, and skips what is unread in the previous one. Nil after the last part.
     func next() async throws -> ResponsePart? {
         try await reading { state in
             state.openPart = nil
@@ -110,7 +110,7 @@ final class MultipartReader: Sendable {
         }
     }
 
-    /// Takes the state out of its mutex while a task reads, because a mutex can't be held during a suspension.
+    /// Takes the state out of its mutex while a task reads, because a task can't hold a mutex while it is suspended.
     private func reading<Value>(_ work: (inout State) async throws -> Value) async throws -> Value {
         guard var current = state.withLock({ $0.take() }) else {
             throw head.error(

@@ -2,7 +2,7 @@
 public import Letterhead
 
 extension HTTPClient {
-    /// Sends a template, and returns the parts of its multipart response as they arrive (RFC 2046, 5.1).
+    /// Sends a template, and returns the parts in its multipart response as they arrive (RFC 2046, 5.1).
     ///
     /// ```swift
     /// for try await part in client.parts(of: GetPages(of: "report")) {
@@ -14,10 +14,10 @@ extension HTTPClient {
     /// other subtype. If the server needs an `Accept`, set it in the template.
     ///
     /// - The request is sent when you ask for the first part.
-    /// - The body of a part is streamed. Read it before you ask for the next part, which skips the rest. Only a chunk
-    ///   of the response and the head of a part are in memory.
-    /// - If the body is malformed or truncated, you receive all earlier parts first. Then the body of the part or the
-    ///   sequence throws the error.
+    /// - Each part body is streamed. Read it before you ask for the next part, which skips the rest. Only one chunk and
+    ///   one part head are in memory.
+    /// - If the body is malformed or truncated, you receive all earlier parts first. Then the part body or the sequence
+    ///   throws the error.
     /// - If you leave the loop, the connection closes as soon as you have dropped its parts.
     /// - Lines may end with a bare LF if the first delimiter does. In any other body, only CRLF ends a part.
     ///
@@ -32,8 +32,8 @@ extension HTTPClient {
     /// - Parameters:
     ///   - template: the request. Its `decode(_:)` is not called.
     ///   - partLimit: the maximum number of parts. Default: 10,000.
-    ///   - headLimit: the maximum number of bytes in the head of a part, before the first part, and in the head of an
-    ///     HTTP response inside a part. Default: 16 KiB.
+    ///   - headLimit: the maximum number of bytes in a part head, before the first part, and in the head when a part
+    ///     contains an HTTP response. Default: 16 KiB.
     public func parts<Template: RequestTemplate>(
         of template: Template, partLimit: Int = 10_000, headLimit: Int = 16 << 10
     ) -> some AsyncSequence<ResponsePart, any Error> & Sendable {
@@ -44,10 +44,10 @@ extension HTTPClient {
 }
 
 extension HTTPResponse {
-    /// Returns the parts of the body as they arrive.
+    /// Returns the parts in the body as they arrive.
     ///
-    /// Use it if the head of the response decides how to read the body. Otherwise, use `HTTPClient.parts(of:)`, which
-    /// has the same rules.
+    /// Use it if the response head decides how to read the body. Otherwise, use `HTTPClient.parts(of:)`, which has the
+    /// same rules.
     ///
     /// ```swift
     /// let response = try await client.stream(GetFile(range: "bytes=0-99,200-299"))

@@ -8,10 +8,10 @@ import Synchronization
 struct PartRecord: Codable, Sendable, Hashable {
     private let salt: String
     private let resource: String
-    /// The URL that the bytes come from, without its query. nil if a key of the caller identifies them.
+    /// The URL that the bytes come from, without its query. nil if the caller's key identifies them.
     private let place: String?
     let validator: String
-    /// The length of the complete file.
+    /// The file length when it is complete.
     let length: Int
 
     init(_ whole: BodyPart, of resource: String, isByURL: Bool) {
@@ -31,7 +31,7 @@ struct PartRecord: Codable, Sendable, Hashable {
     }
 }
 
-/// The incomplete file of a download, beside its destination. It holds a lock until it is closed, so that no other task
+/// An incomplete download, in a file beside its destination. It holds a lock until it is closed, so that no other task
 /// or process writes to it.
 ///
 /// The system reads paths, and writes a `stat`, only until its functions return.
@@ -99,7 +99,7 @@ final class PartFile: Sendable {
         throw POSIXError(.EAGAIN)
     }
 
-    /// Returns what an earlier load of a resource has left behind, or nil if it cannot be continued. The part is open
+    /// Returns what an earlier load has left behind for a resource, or nil if it cannot be continued. The part is open
     /// and locked only during this call.
     ///
     /// - Throws: ``IsInUse`` or an error from the file system, if the part or its record could not be written later.
@@ -143,7 +143,7 @@ final class PartFile: Sendable {
         }
     }
 
-    /// Returns the size of the file in bytes.
+    /// Returns the file size in bytes.
     func count() throws -> Int {
         try withDescriptor { descriptor in
             var facts = stat()

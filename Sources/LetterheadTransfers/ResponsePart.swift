@@ -2,22 +2,21 @@
 public import Letterhead
 import LetterheadFoundation
 
-/// A part of a multipart response. `HTTPClient.parts(of:)` returns it.
+/// A part in a multipart response. `HTTPClient.parts(of:)` returns it.
 public struct ResponsePart: Sendable {
-    /// The response that contained the part, with the headers and the content of the part.
+    /// The response that contained the part, with the part headers and the part content.
     let response: HTTPResponse
-    /// The limit of the sequence that returned the part. It also applies to the head of an HTTP response in the
-    /// content.
+    /// The limit that the sequence has for heads. It also applies when the content is an HTTP response with a head.
     let headLimit: Int
 
-    /// The headers of the part, such as `Content-Type`, `Content-ID`, or `Content-Range` in `multipart/byteranges`.
+    /// The part headers, such as `Content-Type`, `Content-ID`, or `Content-Range` in `multipart/byteranges`.
     public var headers: HTTPHeaders { response.headers }
 
     /// The content as it arrives. A `Content-Transfer-Encoding` isn't decoded. Read the content once, and before you
     /// request the next part, which skips the rest.
     public var body: HTTPResponseBody { response.body }
 
-    /// The name of the form field (RFC 7578, 4.2). Nil if `Content-Disposition` isn't `form-data` or has no name.
+    /// The form field name (RFC 7578, 4.2). Nil if `Content-Disposition` isn't `form-data` or has no name.
     ///
     /// `%22`, `%0D` and `%0A` are decoded as in the WHATWG HTML Standard, 4.10.21.8.
     public var name: String? {
@@ -32,13 +31,13 @@ public struct ResponsePart: Sendable {
     /// Decodes the content, as `HTTPResponse.decode(_:)` decodes a response body.
     ///
     /// - Throws: `HTTPError` with `.cannotDecodeResponse`, `.emptyResponse`, `.responseTooLarge` for more than 64 MiB,
-    ///   or the code of an error while receiving the part. `CancellationError` if the calling task was cancelled.
+    ///   or the code from an error while receiving the part. `CancellationError` if the calling task was cancelled.
     public func decode<Value: Decodable & Sendable>(_ type: Value.Type) async throws -> Value {
         try await response.decode(type)
     }
 
-    /// Returns the HTTP response inside a part of the type `application/http`, which batch APIs send (RFC 9112, 10.2).
-    /// Its status isn't checked, and its request is the whole batch.
+    /// Returns the HTTP response inside a part with the type `application/http`, which batch APIs send (RFC 9112,
+    /// 10.2). Its status isn't checked, and its request is the whole batch.
     ///
     /// ```swift
     /// for try await part in client.parts(of: Batch(["users/ada", "users/grace"])) {
@@ -48,8 +47,8 @@ public struct ResponsePart: Sendable {
     /// ```
     ///
     /// - Throws: `HTTPError` with `.invalidResponse` if the part has a different type, a malformed head, a transfer
-    ///   coding, or fewer bytes than its `Content-Length`. `.responseTooLarge` if the head is larger than the
-    ///   `headLimit` of the parts. Also the errors of ``decode(_:)``.
+    ///   coding, or fewer bytes than its `Content-Length`. `.responseTooLarge` if the head is larger than `headLimit`.
+    ///   Also the errors of ``decode(_:)``.
     @concurrent
     public func httpResponse() async throws -> HTTPResponse {
         let type = headers[.contentType].flatMap { MediaType($0) }

@@ -25,7 +25,7 @@ struct ResumeDownload: LoaderLink {
     }
 }
 
-/// One load of a download that may have begun in an earlier load.
+/// Loads a download that may have begun in an earlier load.
 private struct ResumedDownload {
     let link: ResumeDownload
     let request: HTTPRequest
@@ -92,8 +92,8 @@ private struct ResumedDownload {
         return try part.remains(of: resource) == remains ? part : nil
     }
 
-    /// Starts again, because a response doesn't continue the part. It uses the body of the response, or sends one more
-    /// request if that body is a different part or missing.
+    /// Starts again, because a response doesn't continue the part. It uses the response body, or sends one more request
+    /// if that body is a different part or missing.
     private func restarted(by response: HTTPResponse, in part: PartFile? = nil) async throws -> HTTPResponse {
         guard response.status == .partialContent || response.status == .rangeNotSatisfiable else {
             return try await fresh(response, in: part)

@@ -14,8 +14,8 @@ struct ResumeUpload: LoaderLink {
     let backoff: Backoff
     let complete = CompleteUpload()
 
-    /// Removes the entry of a complete upload from the store. Call it only when the whole call has succeeded: until
-    /// then, a reset makes the call fail, and the next call needs the entry.
+    /// Removes the entry from the store, after the upload is complete. Call it only when the whole call has succeeded:
+    /// until then, a reset makes the call fail, and the next call needs the entry.
     func removeComplete() { if let upload = complete.entry.withLock({ $0 }) { try? store.remove(upload) } }
 
     func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
@@ -49,7 +49,7 @@ struct ResumeUpload: LoaderLink {
             separator: "\n")
     }
 
-    /// Returns what identifies the resource of the upload: the key of the caller, or the URL.
+    /// Returns what identifies the target resource: the caller's key, or the URL.
     private func resource(of request: HTTPRequest) throws(HTTPError) -> String {
         var marked = request
         marked.method = .post
@@ -77,13 +77,13 @@ struct ResumeUpload: LoaderLink {
 }
 
 extension HTTPRequest {
-    /// Runs work on the store entry of an upload.
+    /// Runs work on a store entry.
     func storing<Value>(isSent: Bool = true, _ work: () throws -> Value) throws(HTTPError) -> Value {
         try filing("the upload's entry in the store", .uploadInUse, .uploadStoreFailed, isSent: isSent, work)
     }
 }
 
-/// One load of an upload that may have begun in an earlier load.
+/// Loads an upload that may have begun in an earlier load.
 private struct ResumedUpload {
     /// The statuses after which the server offset tells how to continue. 460 is the checksum mismatch of tus.
     static let temporary = Retry.Condition.standardStatuses.union([.conflict, .locked, 460])
@@ -94,7 +94,7 @@ private struct ResumedUpload {
     let exchange: UploadExchange
     var kind = UploadProtocol.tus
     var known: UnfinishedUpload?
-    /// The limits of the server, by the names in `Upload-Limit`.
+    /// The server limits, by the names in `Upload-Limit`.
     var limits = [String: Int]()
     /// The largest size that the server has not refused with 413.
     var chunkSize: Int
@@ -171,7 +171,7 @@ private struct ResumedUpload {
 // MARK: Requests
 
 extension ResumedUpload {
-    /// Asks for the offset of the upload that an earlier load has begun, or creates an upload.
+    /// Asks for the offset if an earlier load has begun the upload, or creates an upload.
     mutating func begun() async throws -> HTTPResponse {
         (offset, continuedFrom) = (0, 0)
         if restart == nil, let earlier = try exchange.request.storing({ try entry.upload() }),
@@ -378,7 +378,7 @@ extension ResumedUpload {
         }
         guard var upload = known else { return }
         let latest = upload.created.addingTimeInterval(link.store.maximumAge / .seconds(1))
-        // The clock of this device may be wrong.
+        // The device clock may be wrong.
         let now = link.store.now()
         let age =
             response.headers.date(of: "Upload-Expires")?.timeIntervalSince(response.headers.date(of: .date) ?? now)
@@ -392,8 +392,8 @@ extension ResumedUpload {
         try exchange.request.storing { try entry.write(upload) }
     }
 
-    /// Whether the server no longer has the upload. A 404 to a complete upload is the response of the resource itself,
-    /// and isn't thrown.
+    /// Whether the server no longer has the upload. A 404 to a complete upload comes from the resource itself, and
+    /// isn't thrown.
     func isForgotten(_ error: HTTPError) -> Bool {
         guard known != nil, let response = error.response else { return false }
         let statuses: HTTPStatusSet = response.request.method == .head ? UploadProtocol.forgotten : [.notFound, .gone]
@@ -411,8 +411,8 @@ extension ResumedUpload {
     }
 
     /// Creates the error for an upload that can't be continued. Its entry is removed, so that the next load starts a
-    /// new upload. After a change of the file, ``checkFile()`` has already marked the entry. If creating the new upload
-    /// failed, the entry of the earlier upload stays.
+    /// new upload. If the file has changed, ``checkFile()`` has already marked the entry. If creating the new upload
+    /// failed, the earlier entry stays.
     func failure(_ code: HTTPError.Code, _ message: String, _ response: HTTPResponse? = nil) -> HTTPError {
         if code != .uploadFileChanged, known != nil { entry.forget() }
         return response?.error(code, message) ?? HTTPError(code, request: exchange.request, message: message)

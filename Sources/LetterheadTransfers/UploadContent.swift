@@ -2,19 +2,19 @@
 import Letterhead
 import LetterheadFoundation
 
-/// The bytes of an upload, which can be read from any position, and what identifies them.
+/// The content to upload, which can be read from any position, and what identifies it.
 struct UploadContent: Sendable {
     /// nil for bytes in memory.
     private let file: FileBody?
     private let bytes: Data
     let length: Int
-    /// The position of the range in the file. nil for a whole file and for bytes in memory.
+    /// Where the range begins in the file. nil for a whole file and for bytes in memory.
     let start: Int?
-    /// The modification time of the file, in nanoseconds. Bytes in memory have a value that no file has.
+    /// The file modification time, in nanoseconds. Bytes in memory have a value that no file has.
     let modified: Int64
     /// The SHA-256 digest in Base64. It is always present for bytes in memory, and on request for a file.
     private(set) var digest: String?
-    /// The headers of the body, such as its media type.
+    /// The body headers, such as the media type.
     let headers: HTTPHeaders
 
     /// - Throws: an error if the body can't be sent, or can be read only from its beginning.
@@ -33,11 +33,10 @@ struct UploadContent: Sendable {
         if isHashed || file == nil { digest = try await digest(of: 0..<length) }
     }
 
-    /// The name of the file, or an empty string.
+    /// The file name, or an empty string.
     var name: String { file?.url.lastPathComponent ?? "" }
 
-    /// Identifies the content if the caller has no key for it: the path and range of the file, or the digest of the
-    /// bytes.
+    /// Identifies the content if the caller has no key for it: the file path and range, or the digest.
     var identity: String {
         guard let file else { return digest ?? "" }
         return file.url.standardizedFileURL.filePath + (file.range.map { " \($0)" } ?? "")
@@ -55,7 +54,7 @@ struct UploadContent: Sendable {
             && (digest == nil || earlier.digest == nil || digest == earlier.digest)
     }
 
-    /// Returns a range of the content. The request sets the media type.
+    /// Returns a body with a content range. The request sets the media type.
     func body(_ range: Range<Int>) -> any HTTPBody {
         guard let file else { return DataBody(bytes.dropFirst(range.lowerBound).prefix(range.count)) }
         let start = start ?? 0

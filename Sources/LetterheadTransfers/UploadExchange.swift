@@ -3,7 +3,7 @@ import Letterhead
 import LetterheadFoundation
 import Synchronization
 
-/// Sends the requests of an upload. The progress that it reports never decreases, although lost bytes are sent again.
+/// Sends all requests for an upload. The progress that it reports never decreases, although lost bytes are sent again.
 final class UploadExchange: Sendable {
     /// The request from the template, without its progress closure.
     let request: HTTPRequest
@@ -31,15 +31,15 @@ final class UploadExchange: Sendable {
         if isNew { onProgress?(HTTPRequest.Progress(direction: .upload, completedBytes: count, totalBytes: total)) }
     }
 
-    /// Sends a request, and returns a response with any status, even if a validator of the client has refused it.
+    /// Sends a request, and returns a response with any status, even if a client validator has refused it.
     ///
     /// - Parameters:
-    ///   - method: the method. Default: nil (the method of the template).
+    ///   - method: the method. Default: nil (the template method).
     ///   - url: the upload URL. Default: nil (the template URL).
-    ///   - headers: the headers of the protocol and of the content. At the template URL, template headers take
-    ///     precedence, except for fields that only the protocol may set.
+    ///   - headers: the protocol and content headers. At the template URL, template headers take precedence, except for
+    ///     fields that only the protocol may set.
     ///   - body: the content. Default: nil.
-    ///   - range: the range of the body in the content. Default: empty.
+    ///   - range: the content range that the body contains. Default: empty.
     func send(
         _ method: HTTPMethod? = nil, to url: URL? = nil, _ headers: HTTPHeaders = [:], body: (any HTTPBody)? = nil,
         covering range: Range<Int> = 0..<0
@@ -114,8 +114,7 @@ final class UploadExchange: Sendable {
 }
 
 extension HTTPRequest.Progress {
-    /// Returns how many of the body bytes were sent. A signer may frame the body, so more bytes may be sent than it
-    /// has.
+    /// Returns how many body bytes were sent. A signer may frame the body, so more bytes may be sent than it has.
     fileprivate func share(of length: Int) -> Int {
         guard let totalBytes, totalBytes > length else { return completedBytes }
         return Int(Double(length) * (Double(completedBytes) / Double(totalBytes)))

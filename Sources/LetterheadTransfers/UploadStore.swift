@@ -2,7 +2,7 @@
 import Letterhead
 public import LetterheadFoundation
 
-/// A folder that remembers unfinished uploads, so that they continue after a restart of the program.
+/// A folder that remembers unfinished uploads, so that they continue after the program has restarted.
 ///
 /// ```swift
 /// let store = UploadStore(in: folder, user: "ada")
@@ -13,8 +13,8 @@ public import LetterheadFoundation
 /// Each upload has a small file in the folder, which only the current user can read. Several processes can use the
 /// folder at the same time.
 ///
-/// - The file contains the URL of the upload, and the name, size and modification time of the content file, or the size
-///   and the SHA-256 digest of bytes in memory.
+/// - It contains the upload URL. For a file, it also contains the name, the size and the modification time. For bytes
+///   in memory, it contains the size and a SHA-256 digest.
 /// - It contains no content and no credentials. But if the server doesn't check credentials, the URL is enough to
 ///   change or end the upload. Protect the folder as you protect the content.
 /// - An entry is removed when its upload is complete or cancelled. An upload that has expired isn't continued, and
@@ -38,7 +38,7 @@ public struct UploadStore: Sendable {
         owner = Self.hash(user)
     }
 
-    /// Returns the unfinished uploads of the user, the oldest first. Files that aren't entries are left out.
+    /// Returns all unfinished uploads for the user, the oldest first. Files that aren't entries are left out.
     ///
     /// - Throws: an error from the file system.
     public func uploads() throws -> [UnfinishedUpload] {
@@ -72,7 +72,7 @@ public struct UploadStore: Sendable {
         return nil
     }
 
-    /// Opens and locks the entry of an upload.
+    /// Opens and locks a store entry.
     ///
     /// - Throws: ``PartFile/IsInUse`` or an error from the file system. `EINVAL` if the store doesn't create entries
     ///   with this name for the user: a program may have decoded an upload with any name.
@@ -97,18 +97,18 @@ public struct UploadStore: Sendable {
 
 /// An unfinished upload that a store remembers. It doesn't contain the offset, because only the server knows it.
 public struct UnfinishedUpload: Codable, Sendable, Hashable, Identifiable {
-    /// The name of the store entry.
+    /// The store entry name.
     public internal(set) var id: String
-    /// The key in the settings of the upload.
+    /// The key in the upload settings.
     public let key: String?
-    /// The URL of the upload at the server. It may be secret.
+    /// The upload URL at the server. It may be secret.
     public let url: URL
-    /// The name of the file. Empty for bytes in memory.
+    /// The file name. Empty for bytes in memory.
     public let fileName: String
-    /// The size of the content in bytes.
+    /// The content size in bytes.
     public let byteCount: Int
     public let created: Date
-    /// When the upload can no longer be continued: at the date that the server set, or at the maximum age of the store
+    /// When the upload can no longer be continued: at the date that the server set, or at the maximum age in the store
     /// if that is earlier.
     public internal(set) var expires: Date
     let kind: String
@@ -119,7 +119,7 @@ public struct UnfinishedUpload: Codable, Sendable, Hashable, Identifiable {
     let start: Int?
 }
 
-/// The store entry of an upload. Until it is released, it holds a lock, so that no other task or process sends the
+/// The store entry for an upload. Until it is released, it holds a lock, so that no other task or process sends the
 /// upload.
 final class UploadEntry: Sendable {
     let file: URL

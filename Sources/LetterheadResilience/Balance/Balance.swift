@@ -10,10 +10,10 @@ import Synchronization
 ///     attemptLinks: Balance(among: ["https://a.example.com", "https://b.example.com"]))
 /// ```
 ///
-/// Your program addresses the logical origin, which is the origin of the environment. Credentials, cookies, redirects
-/// and caches belong to this origin, and responses and errors look as if it had responded. Only the connection, its
-/// certificate, the `Host` field and the events of the exchange belong to the replica. Requests to other origins, such
-/// as after a redirect, pass unchanged.
+/// Your program addresses the logical origin, which is the environment origin. Credentials, cookies, redirects and
+/// caches belong to this origin, and responses and errors look as if it had responded. Only the connection, its
+/// certificate, the `Host` field and the exchange events belong to the replica. Requests to other origins, such as
+/// after a redirect, pass unchanged.
 ///
 /// Put it into the `attemptLinks`, above the links that belong to each replica, such as a ``CircuitBreaker``. A reset
 /// forgets the failures.
@@ -23,7 +23,7 @@ import Synchronization
 /// - While there is a replica that a request has not tried, each attempt goes to such a replica. Among them, the
 ///   ``Policy`` chooses.
 /// - The next replica is tried at once if nothing was sent: the first one could not be reached, its ``CircuitBreaker``
-///   is open, or the queue of its `Throttle` is full. For other failures, `Retry` decides.
+///   is open, or its `Throttle` queue is full. For other failures, `Retry` decides.
 /// - After several failures in a row, the link leaves a replica alone for a while. A single request then finds out
 ///   whether it has recovered. If all replicas are left alone, all are used.
 /// - A request that answers a 401, as `.digest` sends it, goes to the replica that sent the 401, because no other
@@ -50,12 +50,12 @@ public final class Balance: LoaderLink {
     /// - Parameters:
     ///   - replicas: the servers. With none, each request fails with `.invalidRequest`.
     ///   - policy: how a replica is chosen.
-    ///   - logical: the origin to balance. Default: nil (the origin of the client environment).
+    ///   - logical: the origin to balance. Default: nil (the client environment).
     ///   - limit: how many failures in a row it takes to leave a replica alone.
     ///   - rest: how long a replica is left alone.
     ///   - condition: the outcomes that count as failures. Default: nil (`.serverFailures`).
     ///   - clock: measures how long replicas are left alone.
-    ///   - random: returns numbers from 0 to 1, for a test. Default: nil (a generator of this link).
+    ///   - random: returns numbers from 0 to 1, for a test. Default: nil (a built-in generator).
     public init(
         among replicas: [Replica], by policy: Policy = .lessBusyOfTwo, for logical: HTTPOrigin? = nil,
         restingAfter limit: Int = 3, rest: Duration = .seconds(10),
@@ -92,7 +92,7 @@ public final class Balance: LoaderLink {
 
     /// - Throws: `.invalidRequest`, with nothing sent, if there are no replicas, if a replica is malformed, or if the
     ///   logical origin is not known. Also if a replica on a different machine has http although the logical origin has
-    ///   https or is this machine. Otherwise, the errors of the next loader.
+    ///   https or is this machine. Otherwise, errors from the next loader.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         guard let logical = logical ?? request.homeOrigin else {
             // A request that refuses the environment is for a different server.
@@ -247,7 +247,7 @@ extension Balance {
         }
 
         let kind: Kind
-        /// The name of the policy.
+        /// The policy name.
         public let description: String
 
         /// Chooses the replicas one after the other.

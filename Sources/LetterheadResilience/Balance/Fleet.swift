@@ -43,7 +43,7 @@ struct Fleet {
     private var hasResting = false
     private var turn = 0
     private var lastNumber = 0
-    /// The state of the random numbers. The system generator would cost a system call for each number.
+    /// The random number state. The system generator would cost a system call for each number.
     private var seed = UInt64.random(in: 0 ... .max)
     private var era = 0
 
@@ -94,7 +94,7 @@ struct Fleet {
     /// 4. any replica
     ///
     /// - Parameters:
-    ///   - key: the key of a sticky policy.
+    ///   - key: the key from a sticky policy.
     ///   - bound: the replica to choose, if it is in the list.
     mutating func choose(
         _ policy: Balance.Policy, key: String?, without tried: [HTTPOrigin], bound: HTTPOrigin?, at now: Duration,
@@ -150,7 +150,7 @@ struct Fleet {
         }
     }
 
-    /// Counts the outcome of a request. ``leave(_:)`` must be called as well, when the body has ended.
+    /// Counts a request outcome. ``leave(_:)`` must be called as well, when the body has ended.
     mutating func settle(_ permit: Permit, _ health: ServerHealth, at now: Duration, rest: Duration, after limit: Int) {
         guard permit.era == era, let index = index(of: permit) else { return }
         if permit.isProbe { members[index].isProbed = false }
@@ -204,7 +204,7 @@ struct Fleet {
         min(max(0, Int(random * Double(count))), count - 1)
     }
 
-    /// FNV-1a with a final mix, because the hashes of the standard library differ in each process.
+    /// FNV-1a with a final mix, because standard library hashes differ in each process.
     private static func hash(_ key: String, _ origin: HTTPOrigin) -> UInt64 {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in key.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }

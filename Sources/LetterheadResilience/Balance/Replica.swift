@@ -8,11 +8,11 @@ public import LetterheadFoundation
 /// let replicas: [Replica] = ["https://a.example.com", Replica("https://b.example.com:8443", weight: 2)]
 /// ```
 ///
-/// A replica receives the credentials and cookies of the logical origin. If the logical origin has https or is this
+/// A replica receives the credentials and cookies for the logical origin. If the logical origin has https or is this
 /// machine, a replica on a different machine must therefore have https, too.
 ///
-/// Inside a network that you trust, you can use http. Let the logical origin have http and the name of a different
-/// machine, and list it in the `allowedOrigins` of the credentials.
+/// Inside a network that you trust, you can use http. Let the logical origin have http and a different machine name,
+/// and list it in `allowedOrigins` when you create the credentials.
 public struct Replica: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
     /// The scheme, the host and the port, or nil if the URL is malformed.
     public let origin: HTTPOrigin?
@@ -48,14 +48,14 @@ public struct Replica: Sendable, Hashable, ExpressibleByStringLiteral, CustomStr
 }
 
 extension HTTPRequest {
-    /// Returns the request with the scheme, the host and the port of a server.
+    /// Returns the request with a server's scheme, host and port.
     func sent(to origin: HTTPOrigin) -> HTTPRequest {
         var request = self
         (request.logicalOrigin, request.origin) = (request.origin, origin)
         return request
     }
 
-    /// Restores the scheme, the host and the port of the original request, if this request was sent to a replica.
+    /// Restores the original scheme, host and port, if this request was sent to a replica.
     mutating func returnFrom(
         _ replica: HTTPOrigin, to logical: HTTPOrigin, of other: HTTPRequest, _ tried: TriedServers?
     ) {
@@ -72,15 +72,15 @@ extension HTTPRequest {
 }
 
 extension HTTPResponse {
-    /// Replaces the origin of a replica in `Location`, `Content-Location` and `Link`, because for the client, the
-    /// logical origin has responded.
+    /// Replaces the replica origin in `Location`, `Content-Location` and `Link`, because for the client, the logical
+    /// origin has responded.
     mutating func returnLinks(from replica: HTTPOrigin, to logical: HTTPOrigin) {
         for name in ["Location", "Content-Location"] as [HTTPHeaders.Name] {
             guard let place = headers[name] else { continue }
             if let returned = Self.returned(place[...], from: replica, to: logical) { headers[name] = returned }
         }
         guard headers.contains("Link") else { return }
-        // The target of each link is in angle brackets (RFC 8288, 3).
+        // Each link target is in angle brackets (RFC 8288, 3).
         let links = headers.values(for: "Link").joined(separator: ", ")
         var parts = links.utf8.split(separator: UInt8(ascii: "<"), omittingEmptySubsequences: false).map {
             String(Substring($0))

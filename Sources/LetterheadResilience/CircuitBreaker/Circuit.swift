@@ -11,7 +11,7 @@ struct Circuit {
     /// The outcomes that are counted while the circuit is closed.
     private var window: FailureWindow
     private(set) var phase = Phase.closed
-    /// Identifies the current phase. The outcome of a request that was sent in an earlier phase doesn't count.
+    /// Identifies the current phase. If a request was sent in an earlier phase, its outcome doesn't count.
     private(set) var epoch: UInt64
 
     init(_ rule: CircuitBreaker.Rule, epoch: UInt64) {
@@ -37,7 +37,7 @@ struct Circuit {
         }
     }
 
-    /// Counts the outcome of a request that was let through in this phase.
+    /// Counts an outcome, for a request that was let through in this phase.
     mutating func settle(
         _ health: ServerHealth, at now: Duration, probes: Int, openTime: Duration, newEpoch: UInt64
     ) {
@@ -80,7 +80,7 @@ struct Circuit {
     }
 }
 
-/// Counts the outcomes of a closed circuit.
+/// Counts outcomes while a circuit is closed.
 struct FailureWindow {
     private struct Bucket {
         var number: Int64 = -1

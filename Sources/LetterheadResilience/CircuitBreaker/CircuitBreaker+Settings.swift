@@ -14,7 +14,7 @@ extension CircuitBreaker {
         /// Opens a circuit after this number of failures without a success between them. The least number is 1.
         public static func consecutiveFailures(_ count: Int) -> Rule { Rule(kind: .consecutive(max(1, count))) }
 
-        /// Opens a circuit when this share of the requests in the last period has failed, if there were at least
+        /// Opens a circuit when this share of all requests in the last period has failed, if there were at least
         /// `minimum` requests. A period of zero or less, and a share that is NaN, count as the defaults.
         public static func failureRatio(
             _ share: Double = 0.5, minimum: Int = 20, within period: Duration = .seconds(10)
@@ -54,9 +54,9 @@ extension CircuitBreaker {
         case isolated
     }
 
-    /// A change of one circuit, or of all circuits if ``circuit`` is nil.
+    /// Reports that one circuit has changed, or all circuits if ``circuit`` is nil.
     public struct Change: Sendable, Hashable, CustomStringConvertible {
-        /// The name of the circuit, such as `GET https://api.example.com users/{}`.
+        /// The circuit name, such as `GET https://api.example.com users/{}`.
         public let circuit: String?
         /// The new state.
         public let state: State
@@ -76,8 +76,8 @@ extension HTTPEvent.Name {
 }
 
 extension HTTPEvent.Fact where Value == String {
-    /// The name of a circuit.
+    /// A circuit name.
     public static var circuit: Self { Self("circuit") }
-    /// The state of a circuit.
+    /// A circuit state.
     public static var state: Self { Self("state") }
 }

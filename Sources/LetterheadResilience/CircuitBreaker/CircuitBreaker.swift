@@ -14,7 +14,7 @@ import Synchronization
 ///    next request takes its place.
 /// 3. If all probes succeed, the circuit closes. If one fails, it opens again.
 ///
-/// Put it into the `attemptLinks` of a client, below ``Balance``, which then sends the request to a different replica.
+/// Pass it to a client in `attemptLinks`, below ``Balance``, which then sends the request to a different replica.
 /// `Retry` does not retry `.circuitOpen` by default, because the request would meet the same circuit.
 ///
 /// To stop all requests yourself, for example during maintenance, call ``isolate()``. To observe the circuits, read
@@ -39,9 +39,9 @@ public final class CircuitBreaker: LoaderLink {
     ///   - openTime: the time until the first probe. A longer `Retry-After` from the server takes precedence.
     ///   - probes: how many probes may be sent at the same time, and how many successes close the circuit.
     ///   - condition: the outcomes that count as failures. Default: nil (`.serverFailures`).
-    ///   - backoff: its `longestServerDelay` limits the `Retry-After`. With `honoringRateLimits()`, the reset of a rate
-    ///     limit counts like a `Retry-After`. Its clock and its date are used as well, but neither its waits nor its
-    ///     number of retries.
+    ///   - backoff: its `longestServerDelay` limits the `Retry-After`. With `honoringRateLimits()`, a rate limit reset
+    ///     counts like a `Retry-After`. Its clock and its date are used as well, but neither its waits nor its number
+    ///     of retries.
     public init(
         per scope: Scope, opening rule: Rule = .failureRatio(), openTime: Duration = .seconds(30),
         probes: Int = 1, counting condition: Retry.Condition? = nil, backoff: Backoff = Backoff()
@@ -51,8 +51,8 @@ public final class CircuitBreaker: LoaderLink {
         stopwatch = Stopwatch(backoff.clock)
     }
 
-    /// - Throws: `.circuitOpen`, with nothing sent, `.invalidRequest` for a negative limit of the back-off, and the
-    ///   errors of the next loader.
+    /// - Throws: `.circuitOpen`, with nothing sent, `.invalidRequest` for a negative limit in the back-off, and errors
+    ///   from the next loader.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         if let rule = backoff.brokenRule { throw HTTPError(.invalidRequest, request: request, message: rule) }
         let permit = try permit(for: request)
@@ -72,7 +72,7 @@ public final class CircuitBreaker: LoaderLink {
     /// Closes all circuits, and ends ``isolate()``.
     public func close() { table.withLock { $0.closeAll(endingIsolation: true) } }
 
-    /// The states of all circuits that are open, half-open or isolated, by their names.
+    /// The states by circuit name, for all circuits that are open, half-open or isolated.
     public var states: [String: State] { table.withLock { $0.states } }
 
     /// Whether ``isolate()`` was called last.
@@ -96,7 +96,7 @@ extension CircuitBreaker: CustomStringConvertible {
 }
 
 extension CircuitBreaker {
-    /// Returns the permit of a circuit, or nil if the request is sent without a circuit. Throws if the circuit is open.
+    /// Returns a permit from a circuit, or nil if the request is sent without a circuit. Throws if the circuit is open.
     private func permit(for request: HTTPRequest) throws(HTTPError) -> CircuitTable.Permit? {
         let key = scope.key(request)
         let now = stopwatch.now

@@ -6,7 +6,7 @@ import Letterhead
 struct CircuitTable {
     /// A request that a circuit has let through.
     struct Permit {
-        /// The index of the circuit when the request was sent. It may have moved since.
+        /// The circuit index when the request was sent. It may have moved since.
         let place: Int
         let epoch: UInt64
         /// How often circuits had been moved at that time.
@@ -31,7 +31,7 @@ struct CircuitTable {
     private var lastWatcher = 0
     private var watchers: [Int: AsyncStream<CircuitBreaker.Change>.Continuation] = [:]
     private(set) var isIsolated = false
-    /// The last change of a circuit, for an event.
+    /// The last circuit change, for an event.
     private var change: CircuitBreaker.Change?
 
     var states: [String: CircuitBreaker.State] {
@@ -111,14 +111,14 @@ struct CircuitTable {
         for (place, key) in keys.enumerated() { places[key] = place }
     }
 
-    /// Returns the index of the circuit that let a request through, or nil if that circuit has changed since. No two
-    /// circuits have the same epoch, so an epoch identifies a circuit even after it has moved.
+    /// Finds the circuit that let a request through. Returns nil if that circuit has changed since. No two circuits
+    /// have the same epoch, so an epoch identifies a circuit even after it has moved.
     private func place(of permit: Permit) -> Int? {
         if permit.place < circuits.count, circuits[permit.place].epoch == permit.epoch { return permit.place }
         return permit.moves == moves ? nil : circuits.firstIndex { $0.epoch == permit.epoch }
     }
 
-    /// Announces the state of a circuit if it has a new epoch.
+    /// Announces a circuit state if the circuit has a new epoch.
     private mutating func announceChange(of place: Int) {
         guard circuits[place].epoch > lastEpoch else { return }
         lastEpoch = circuits[place].epoch

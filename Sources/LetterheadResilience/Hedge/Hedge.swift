@@ -11,11 +11,11 @@ import Synchronization
 /// try await client.send(GetOrder(id: 7).hedging(.never))
 /// ```
 ///
-/// Put it into the `attemptLinks` of a client, above ``Balance``, which sends the hedge to a different replica. Use it
-/// if a few responses are much slower than most. A service that is slow as a whole gains nothing.
+/// Pass it to a client in `attemptLinks`, above ``Balance``, which sends the hedge to a different replica. Use it if a
+/// few responses are much slower than most. A service that is slow as a whole gains nothing.
 ///
 /// - The first response that isn't a failure wins, and the other requests are cancelled. If all fail, the caller
-///   receives the result of the first request.
+///   receives the first result.
 /// - At most the given share of the requests is hedged, so a slow service receives little more than before. Requests
 ///   save up this share, for at most ten hedges at once. Each failed request takes one away, so a service in trouble
 ///   receives no hedges.
@@ -159,7 +159,7 @@ extension Hedge {
         /// The same time for all requests.
         public static func fixed(_ duration: Duration) -> Delay { Delay(share: nil, duration: max(.zero, duration)) }
 
-        /// A time that depends on the route: within it, this share of the last 128 requests had their responses, such
+        /// A time that depends on the route. Within it, this share of its last 128 requests had their responses, such
         /// as 0.95. It is at least `duration`. Until 32 responses from a route are known, requests to it aren't hedged.
         public static func quantile(_ share: Double, atLeast duration: Duration = .milliseconds(1)) -> Delay {
             Delay(share: share.isNaN ? 0.95 : min(max(share, 0), 1), duration: max(.zero, duration))

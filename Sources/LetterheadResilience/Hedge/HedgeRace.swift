@@ -5,7 +5,7 @@ import Synchronization
 /// One request and its hedges. The first good response wins. All requests have ended when ``result(atMost:on:since:)``
 /// returns.
 ///
-/// The link and the tasks of the requests share it.
+/// The link and the request tasks share it.
 final class HedgeRace: Sendable {
     private struct State {
         var first: Task<Result<HTTPResponse, HTTPError>, Never>?
@@ -73,7 +73,7 @@ final class HedgeRace: Sendable {
         return state.withLock { $0.winner }.map { ($0, .good) } ?? (first, health)
     }
 
-    /// Sends a hedge, if the share of the link has one left.
+    /// Sends a hedge, if the link's share has one left.
     func sendHedge() {
         state.withLock { state in
             guard !state.isClosed, link.takeHedge() else { return }

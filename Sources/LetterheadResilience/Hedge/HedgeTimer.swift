@@ -2,7 +2,7 @@
 import Synchronization
 
 /// Tells the requests of a ``Hedge`` when to send their hedges. All requests share one sleeping task, because a task
-/// for each request would cost more than the rest of the link.
+/// for each request would cost more than everything else in the link.
 ///
 /// The task ends when no request is pending at a due time, or when the timer is dropped.
 final class HedgeTimer: Sendable {
@@ -18,7 +18,7 @@ final class HedgeTimer: Sendable {
         var task: Task<Void, Never>?
         /// When the task wakes up, or nil if no task sleeps.
         var wakeUp: Duration?
-        /// The number of the task. A task that was replaced does nothing.
+        /// The task number. A task that was replaced does nothing.
         var shift = 0
     }
 
@@ -35,7 +35,7 @@ final class HedgeTimer: Sendable {
 
     /// Lets a race send a hedge after each of its delays, a number of times, until ``remove(_:)``.
     ///
-    /// - Returns: the number of the entry.
+    /// - Returns: the entry number.
     func add(_ race: HedgeRace, at now: Duration, times: Int) -> Int {
         let due = now + race.delay
         return state.withLock { state in

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// The last response times of each route.
+/// The last response times, by route.
 struct Latencies {
-    /// The index of a route, until the routes are forgotten.
+    /// A route index, until the routes are forgotten.
     struct Place {
         fileprivate let index: Int
         fileprivate let era: Int
@@ -41,7 +41,7 @@ struct Latencies {
         return Place(index: windows.count - 1, era: era)
     }
 
-    /// Returns the quantile of a route, or nil if too few response times are known.
+    /// Returns the quantile for a route, or nil if too few response times are known.
     func delay(at place: Place) -> Duration? { place.era == era ? windows[place.index].quantile : nil }
 
     mutating func add(_ time: Duration, at place: Place) {

@@ -16,9 +16,9 @@ import Synchronization
 /// - A response can report that a window is exhausted (`RateLimit`, `X-RateLimit-Remaining` and `-Reset`, and the
 ///   variants that `honoringRateLimits()` reads) or ask for a pause (`Retry-After` in a 403, 429, 503 or 529). All
 ///   requests in the same scope then wait until the window or the pause ends, including requests already in the queue.
-/// - If the wait would pass the deadline of a request, the request fails at once with `.timedOut`. If its task is
-///   cancelled, the wait ends.
-/// - A reset removes the reported limits, and ends the waits of this client with `.cancelled`.
+/// - If the wait would pass a request deadline, the request fails at once with `.timedOut`. If its task is cancelled,
+///   the wait ends.
+/// - A reset removes the reported limits, and ends this client's waits with `.cancelled`.
 /// - Requests with `Throttle.Settings.never` aren't limited.
 ///
 /// Put it above `Throttle`, so that a waiting request occupies no slot, and below the environment, which sets the host.
@@ -49,11 +49,12 @@ public final class LimitRate: LoaderLink {
     ///     once. By default, only the server limits the rate.
     ///   - window: the period, more than zero and at most one year.
     ///   - scope: the requests that share a limit.
-    ///   - queueLimit: the maximum number of requests in the queue of a scope. Further requests fail with `.queueFull`.
+    ///   - queueLimit: the maximum number of requests in one queue, which each scope has. Further requests fail with
+    ///     `.queueFull`.
     ///   - backoff: its `longestServerDelay` is the longest pause that a server can cause. A window or a `Retry-After`
     ///     that ends later is cut to this time. If the `Retry` above has a shorter `longestServerDelay` than by
-    ///     default, the shorter of both applies to the responses to its requests. The clock and the date of the
-    ///     back-off are used as well, but neither its strategy nor its number of retries.
+    ///     default, the shorter of both applies to the responses to its requests. Its clock and its date are used as
+    ///     well, but neither its strategy nor its number of retries.
     public init(
         _ count: Int = .max, per window: Duration = .seconds(1), by scope: Throttle.Settings.Scope = .host,
         queueLimit: Int = .max, backoff: Backoff = Backoff()
@@ -85,7 +86,7 @@ public final class LimitRate: LoaderLink {
         return response
     }
 
-    /// Removes the reported limits, cancels the waiting requests of this client, and resets the links below.
+    /// Removes the reported limits, cancels this client's waiting requests, and resets the links below.
     public func reset(next: any HTTPLoader) async {
         let (ended, first) = state.withLock { $0.clear { $0.generation?.hasEnded ?? true } }
         for waiter in ended { waiter.turn.set(.reset) }

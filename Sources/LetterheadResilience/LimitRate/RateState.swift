@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Letterhead
 
-/// The queues and buckets of a rate limit, without a clock or a task. Callers must hold a lock. Methods return the
+/// The queues and buckets for a rate limit, without a clock or a task. Callers must hold a lock. Methods return the
 /// requests to resume.
 ///
 /// In each queue, the first request sleeps until the bucket allows it, and the others wait to become the first. A pause
@@ -25,7 +25,7 @@ struct RateState<Turn> {
     private struct Waiting {
         let place: UInt64
         let turn: Turn
-        /// The deadline of the request.
+        /// The request deadline.
         let latest: Duration?
     }
 
@@ -81,7 +81,7 @@ struct RateState<Turn> {
         }
     }
 
-    /// Returns the next step of the first request. If it sleeps, `turn` resumes it.
+    /// Returns the next step for the first request. If it sleeps, `turn` resumes it.
     mutating func step(_ key: Key, place: UInt64, turn: Turn, at now: Duration) -> Step {
         withLane(key) { lane in
             guard let first = lane.first, first.place == place else { return .gone }
@@ -110,7 +110,7 @@ struct RateState<Turn> {
         }
     }
 
-    /// Applies the report of a server, and returns the requests that can no longer be sent before their deadlines.
+    /// Applies a server report, and returns the requests that can no longer be sent before their deadlines.
     mutating func learn(
         _ report: RateReport, _ key: Key, at now: Duration, longestServerDelay: Duration
     ) -> [Turn] {
@@ -169,8 +169,8 @@ struct RateState<Turn> {
 /// Calculates when the next request may be sent, from a bucket that is refilled at a constant rate and from the limits
 /// that the server reported.
 ///
-/// It uses the generic cell rate algorithm. The only state of the rate is `due`, the time when the bucket is full
-/// again. All times are on the timeline of the link, which begins at zero.
+/// It uses the generic cell rate algorithm. The only state for the rate is `due`, the time when the bucket is full
+/// again. All times are on the link's timeline, which begins at zero.
 struct RateBucket {
     private let interval: Duration
     private let burst: Duration
@@ -203,8 +203,8 @@ struct RateBucket {
         if let window { self.window = now < window.end ? (window.remaining - 1, window.end) : nil }
     }
 
-    /// Applies a report, which can only reduce the rate, and only until the window of the server ends. Responses arrive
-    /// in any order, so the smallest remainder of a window applies.
+    /// Applies a report, which can only reduce the rate, and only until the reported window ends. Responses arrive in
+    /// any order, so the smallest remainder for a window applies.
     mutating func learn(_ report: RateReport, at now: Duration, longestServerDelay: Duration) {
         if let hold = report.hold { heldUntil = max(heldUntil, now + min(hold, longestServerDelay)) }
         guard let told = report.window, told.reset > .zero else { return }

@@ -12,7 +12,7 @@ extension Retry.Condition {
         || .failures([.cannotConnect, .connectionLost, .insecureConnection, .invalidResponse, .timedOut])
 }
 
-/// What the outcome of an exchange tells about the server.
+/// What an outcome tells about the server.
 enum ServerHealth {
     case good, bad
     /// The request did not reach the server, or was cancelled.

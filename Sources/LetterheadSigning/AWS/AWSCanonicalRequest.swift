@@ -2,13 +2,13 @@
 import Letterhead
 import LetterheadFoundation
 
-/// The canonical form of a request. The signer and the server both compute it and hash it.
+/// A request in canonical form. The signer and the server both compute it and hash it.
 struct AWSCanonicalRequest {
     /// The names of the covered headers, in lower case, sorted, and separated by semicolons.
     let signedHeaders: String
     let text: String
 
-    /// - Parameter payload: the hash of the body.
+    /// - Parameter payload: the body hash.
     init(_ request: HTTPRequest, isS3: Bool, payload: String = "") {
         let headers = Self.headers(request.framedHeaders(), host: request.hostField)
         signedHeaders = headers.map(\.key).joined(separator: ";")
@@ -18,8 +18,8 @@ struct AWSCanonicalRequest {
         text = parts.joined(separator: "\n")
     }
 
-    /// Returns the path of an S3 object. S3 keys may contain any character, so the path isn't normalized, and each byte
-    /// except for slashes is escaped once.
+    /// Returns the path for S3. Its keys may contain any character, so the path isn't normalized, and each byte except
+    /// for slashes is escaped once.
     private static func key(_ path: String) -> String {
         let parts = path.split(at: "/", omittingEmpty: false).map { PercentEncoding.normalized($0.utf8) }
         let key = parts.joined(separator: "/")

@@ -11,10 +11,10 @@ struct AWSChunkedBody: HTTPBody {
     let checksum: AWSSigner.Checksum?
     /// nil if the chunks have no signatures.
     let seal: AWSSeal?
-    /// The signature of the request. The signature of the first chunk depends on it.
+    /// The request signature, which the first chunk signature depends on.
     var seed = Secret("")
 
-    /// The form of the body, which the request contains where other requests contain the hash of the body.
+    /// The body form, which the request contains where other requests contain a body hash.
     var payload: String {
         let form = seal == nil ? "UNSIGNED" : AWSSeal.algorithm
         return "STREAMING-\(form)-PAYLOAD" + (checksum == nil ? "" : "-TRAILER")

@@ -26,7 +26,7 @@ public struct AWSCredentials: Sendable {
 
 extension AWSCredentials {
     /// Reads the output of a credential process, the program that a profile lists as `credential_process`. Start the
-    /// program in the closure of a ``Provider``.
+    /// program in a ``Provider`` closure.
     ///
     /// - Throws: `HTTPAuthentication.Failure` if the output doesn't have the format. The error doesn't contain the
     ///   output.
@@ -50,7 +50,7 @@ extension AWSCredentials {
 }
 
 extension AWSCredentials {
-    /// The source of the credentials of a signer. The signer keeps them until they expire or a server refuses them.
+    /// Provides credentials for a signer. The signer keeps them until they expire or a server refuses them.
     ///
     /// Concurrent requests share one load. In the last five minutes before the expiry, requests use the old
     /// credentials, and new ones are loaded in the background.
@@ -67,8 +67,8 @@ extension AWSCredentials.Provider {
     /// Always returns the same credentials.
     public static func fixed(_ credentials: AWSCredentials) -> Self { Self { credentials } }
 
-    /// Reads `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and optionally `AWS_SESSION_TOKEN` from the environment of
-    /// the process. If one of the first two is missing, requests fail with `.cannotAuthenticate`. In a set-user-ID
+    /// Reads `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and optionally `AWS_SESSION_TOKEN` from the process
+    /// environment. If one of the first two is missing, requests fail with `.cannotAuthenticate`. In a set-user-ID
     /// program, all three are ignored.
     public static var environment: Self {
         Self { try credentials(ProcessInfo.trustedVariables, in: "the environment") }
@@ -78,7 +78,7 @@ extension AWSCredentials.Provider {
     /// process is started. For a `credential_process`, see ``AWSCredentials/init(processOutput:)``.
     ///
     /// - Parameters:
-    ///   - name: the name of the section. Default: `AWS_PROFILE`, or else `default`.
+    ///   - name: the section name. Default: `AWS_PROFILE`, or else `default`.
     ///   - file: the file. It is refused if other users can write it. Default: `AWS_SHARED_CREDENTIALS_FILE`, or else
     ///     `~/.aws/credentials`.
     public static func profile(_ name: String? = nil, file: URL? = nil) -> Self {
@@ -122,13 +122,13 @@ extension AWSCredentials.Provider {
     }
 }
 
-/// The state that a signer keeps between requests. Copies of a signer share the credentials, the signing key of the day
-/// and the clock differences of the servers.
+/// The state that a signer keeps between requests. Copies of a signer share the credentials, the daily signing key and
+/// the known server clocks.
 final class AWSState: Sendable {
     private struct Kept {
         var credentials: AWSCredentials?
         var key: (scope: String, secret: Secret, bytes: [UInt8])?
-        /// How many seconds the clock of an origin is ahead of this device.
+        /// How many seconds an origin's clock is ahead of this device.
         var offsets: [HTTPOrigin: TimeInterval] = [:]
         /// The last timestamp as text. It is reused within the same second, because formatting takes longer than
         /// signing.
@@ -146,7 +146,7 @@ final class AWSState: Sendable {
         (self.provider, self.now) = (provider, now)
     }
 
-    /// Returns the current time at an origin. If its clock isn't known, returns the time of this device.
+    /// Returns the current time at an origin, or the device time if the origin's clock isn't known.
     func date(at origin: HTTPOrigin?) -> Date {
         now().addingTimeInterval(kept.withLock { kept in origin.flatMap { kept.offsets[$0] } ?? 0 })
     }
@@ -217,8 +217,8 @@ final class AWSState: Sendable {
         }
     }
 
-    /// Reads what a refusal tells about the clock of the server and about the credentials. Returns whether the
-    /// signature should be computed once more with the server time.
+    /// Reads what a refusal tells about the server clock and about the credentials. Returns whether the signature
+    /// should be computed once more with the server time.
     ///
     /// The time counts if it differs from the signature by more than four minutes (AWS accepts five) and from this
     /// device by at most a day, because a larger difference isn't a wrong clock. A response from a cache (`Age`) is

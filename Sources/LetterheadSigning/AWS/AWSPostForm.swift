@@ -15,7 +15,7 @@ public import LetterheadFoundation
 public struct AWSPostForm: Sendable {
     /// The URL that the form is sent to.
     public let url: URL
-    /// The names and values of the fields.
+    /// The field names and values.
     public let fields: [String: String]
 }
 
@@ -23,13 +23,13 @@ extension AWSSigner {
     /// Returns the fields of a form that uploads one object.
     ///
     /// - Parameters:
-    ///   - url: the URL of the bucket.
-    ///   - bucket: the name of the bucket.
-    ///   - key: the key of the object. If it ends with `${filename}`, S3 replaces this by the name of the file.
+    ///   - url: the bucket URL.
+    ///   - bucket: the bucket name.
+    ///   - key: the object key. If it ends with `${filename}`, S3 replaces this by the file name.
     ///   - fields: fields that the form must have with these values, such as `Content-Type`. Default: none.
     ///   - length: how many bytes the file may have.
     ///   - duration: how long the form can be used: a second to seven days. Temporary credentials may end earlier.
-    /// - Throws: `.cannotAuthenticate` with the error of the provider. `.invalidRequest` for a duration out of range, a
+    /// - Throws: `.cannotAuthenticate` with the provider error. `.invalidRequest` for a duration out of range, a
     ///   negative length, or a field that the signer writes itself.
     public func presignedForm(
         to url: URL, bucket: String, key: String, fields: [String: String] = [:], length: ClosedRange<Int>,

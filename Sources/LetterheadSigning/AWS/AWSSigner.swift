@@ -11,8 +11,8 @@ public import LetterheadFoundation
 ///     authentication: .signing(by: signer))
 /// ```
 ///
-/// Create one signer for each service and region, and keep it. Its copies share the credentials, the signing key of the
-/// day and the clock differences of the servers.
+/// Create one signer for each service and region, and keep it. Its copies share the credentials, the daily signing key
+/// and the known server clocks.
 ///
 /// ## Presign a URL
 ///
@@ -26,7 +26,7 @@ public import LetterheadFoundation
 ///
 /// ## What is signed
 ///
-/// - The method, the URL, the digest of the body, and all headers except for those that proxies change.
+/// - The method, the URL, the body digest, and all headers except for those that proxies change.
 /// - For S3 over https, a file or a stream is sent without a digest (`UNSIGNED-PAYLOAD`), because TLS protects it. To
 ///   have the bytes signed or compared with a checksum, choose chunks.
 /// - For VPC Lattice (`vpc-lattice-svcs`), no body has a digest, because this service doesn't sign bodies.
@@ -48,10 +48,10 @@ public struct AWSSigner: RequestSigner {
     /// - Parameters:
     ///   - service: the name for the signature, such as `s3`, `execute-api` or `dynamodb`.
     ///   - region: such as `eu-central-1`. Most compatible stores accept `us-east-1`.
-    ///   - credentials: the source of the access key.
+    ///   - credentials: provides the access key.
     ///   - signsChunks: whether a file or a stream for S3 is sent in chunks of 64 KiB that are signed one by one. It is
     ///     then read once, and protected over http as well. Its length must be known. Default: false.
-    ///   - checksum: the checksum that S3 compares with the bytes of a file or a stream, which is then sent in chunks.
+    ///   - checksum: the checksum that S3 compares with the received bytes. A file or a stream is then sent in chunks.
     ///     The chunks are signed over http, or with `signsChunks`. Default: nil (none).
     ///   - now: returns the current date.
     public init(
@@ -128,8 +128,8 @@ public struct AWSSigner: RequestSigner {
     /// - Parameters:
     ///   - request: the request to sign, with its host. A program that uses the URL must send the same headers.
     ///   - duration: how long the URL can be used: a second to seven days. Temporary credentials may end earlier.
-    /// - Throws: `.cannotAuthenticate` with the error of the provider. `.invalidRequest` for a duration out of range,
-    ///   for a request without a host, or for a URL that is already signed.
+    /// - Throws: `.cannotAuthenticate` with the provider error. `.invalidRequest` for a duration out of range, for a
+    ///   request without a host, or for a URL that is already signed.
     public func presignedURL(for request: HTTPRequest, expiresIn duration: Duration) async throws -> URL {
         try Self.check(duration, for: request)
         guard !request.query.contains("X-Amz-Signature") else {
@@ -161,9 +161,9 @@ public struct AWSSigner: RequestSigner {
 
     public func signsAgain(after response: HTTPResponse) async -> Bool { state.learn(from: response) }
 
-    /// Throws if the body of a successful S3 response reports a failure. S3 may begin its response to a copy or to the
-    /// end of a multipart upload before it knows the result. The status is then 200, and only the body reports the
-    /// failure.
+    /// Throws if a successful S3 response reports a failure in its body. S3 may begin its response before it knows the
+    /// result, if the request copies an object or ends a multipart upload. The status is then 200, and only the body
+    /// reports the failure.
     public func check(_ response: HTTPResponse) throws(HTTPError) {
         let request = response.request
         guard isS3, response.status == .ok, request.method == .put || request.method == .post,
@@ -183,7 +183,7 @@ public struct AWSSigner: RequestSigner {
 
     private static let unsigned = "UNSIGNED-PAYLOAD"
 
-    /// The header with the hash of the body. A request may set it itself.
+    /// The header with the body hash. A request may set it itself.
     private static let payload: HTTPHeaders.Name = "X-Amz-Content-SHA256"
 
     /// Changes a request to the form that is signed. Both signatures and presigned URLs begin with it.

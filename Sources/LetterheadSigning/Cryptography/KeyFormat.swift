@@ -2,7 +2,7 @@
 import Letterhead
 import LetterheadFoundation
 
-/// The bytes of a key: the seed or the scalar of a private key, the point of a public key, or a secret.
+/// The key bytes: a private seed or scalar, a public point, or a secret.
 struct KeyFormat {
     let algorithm: SignatureKey.Algorithm
     let isPrivate: Bool

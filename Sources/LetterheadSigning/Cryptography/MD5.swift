@@ -36,6 +36,6 @@ enum MD5Hash {
 
     private static let turns: [UInt32] = [7, 12, 17, 22, 5, 9, 14, 20, 4, 11, 16, 23, 6, 10, 15, 21]
 
-    /// The absolute sine of each step number, times 4294967296, as an integer.
+    /// For each step number, its absolute sine times 4294967296, as an integer.
     private static let constants = (1...64).map { UInt32(abs(sin(Double($0))) * 4_294_967_296) }
 }

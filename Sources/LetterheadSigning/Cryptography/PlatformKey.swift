@@ -121,10 +121,10 @@ import LetterheadFoundation
         }
     }
 
-    /// The functions of the libcrypto on this system, which libcurl usually loads anyway. The library is loaded at run
-    /// time, so programs without such keys don't require it. It is never unloaded.
+    /// Functions in the system libcrypto, which libcurl usually loads anyway. The library is loaded at run time, so
+    /// programs without such keys don't require it. It is never unloaded.
     ///
-    /// Creating and storing this struct is safe. Each use of a function is marked as unsafe.
+    /// Creating and storing this struct is safe. Each function call is marked as unsafe.
     @safe struct LibCrypto: Sendable {
         typealias Object = OpaquePointer
         typealias Bytes = UnsafePointer<UInt8>

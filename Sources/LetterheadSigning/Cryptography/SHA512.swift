@@ -49,7 +49,7 @@ enum SHA512Hash {
     private static let shortInitial = hash(Array("SHA-512/256".utf8), from: initial.map { $0 ^ 0xA5A5_A5A5_A5A5_A5A5 })
     private static let primes = (2..<410).filter { number in !(2..<number).contains { number % $0 == 0 } }
 
-    /// Returns the first 64 bits of the fraction of a square root or a cube root.
+    /// Returns the first 64 fractional bits of a square root or a cube root.
     private static func root(of prime: Int, _ power: Int) -> UInt64 {
         let root = (0..<67).reversed().reduce(UInt128(0)) { root, bit in
             let next = root | 1 << bit

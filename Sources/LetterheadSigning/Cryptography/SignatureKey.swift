@@ -8,7 +8,7 @@ import LetterheadFoundation
 /// let key = try SignatureKey(pem: Secret(String(contentsOf: file, encoding: .utf8)))
 /// ```
 ///
-/// Private and public keys use CryptoKit on Apple platforms, and the libcrypto of the system (OpenSSL 1.1.1 or later)
+/// Private and public keys use CryptoKit on Apple platforms, and the system libcrypto (OpenSSL 1.1.1 or later)
 /// elsewhere. Descriptions contain no key.
 public struct SignatureKey: Sendable {
     /// A signature algorithm. Later versions may add algorithms.
@@ -22,7 +22,7 @@ public struct SignatureKey: Sendable {
     }
 
     public let algorithm: Algorithm
-    /// The bytes of the public key, or nil for a shared secret.
+    /// The public key bytes, or nil for a shared secret.
     let publicBytes: [UInt8]?
     private let signing: (@Sendable ([UInt8]) async throws -> [UInt8])?
     private let verifying: @Sendable (_ signature: [UInt8], _ message: [UInt8]) throws -> Bool
@@ -86,7 +86,7 @@ extension SignatureKey {
             : #"{"crv":"P-256","kty":"EC","x":"\#(text(publicBytes[1..<33]))","y":"\#(text(publicBytes[33...]))"}"#
     }
 
-    /// The SHA-256 thumbprint of the public key (RFC 7638), for example for `dpop_jkt`. Nil for a shared secret.
+    /// The SHA-256 thumbprint for the public key (RFC 7638), for example for `dpop_jkt`. Nil for a shared secret.
     public var thumbprint: String? { publicJWK.map { RandomBytes.base64URL(SHA256Hash.hash(Array($0.utf8))) } }
 
     func sign(_ message: [UInt8]) async throws -> [UInt8] {

@@ -13,7 +13,7 @@ import LetterheadFoundation
 /// `@status`.
 public struct MessageComponent: Sendable, Hashable, ExpressibleByStringLiteral {
     let name: String
-    /// The name of the query parameter, or the key of the dictionary member.
+    /// The query parameter name, or the dictionary key.
     private var part: String?
     /// The component parameters without a value, such as `sf`.
     private var flags: Set<String> = []
@@ -40,10 +40,10 @@ public struct MessageComponent: Sendable, Hashable, ExpressibleByStringLiteral {
     /// lines must be UTF-8.
     public static func binaryWrapped(_ name: String) -> MessageComponent { MessageComponent(name, flags: ["bs"]) }
 
-    /// A trailer field of a response. Requests have no trailers.
+    /// A response trailer. Requests have no trailers.
     public static func trailer(_ field: MessageComponent) -> MessageComponent { field.with("tr") }
 
-    /// A component of the request, for the signature of its response.
+    /// A request component, for a response signature.
     public static func ofRequest(_ component: MessageComponent) -> MessageComponent { component.with("req") }
 
     private func with(_ flag: String) -> MessageComponent {
@@ -86,7 +86,7 @@ public struct MessageComponent: Sendable, Hashable, ExpressibleByStringLiteral {
 
     /// Returns the value in a message, or nil if the message doesn't have it.
     func value(in parts: inout MessageParts) -> String? {
-        // The signature of a request can't refer to a different request.
+        // A request signature can't refer to a different request.
         guard isValid, parts.response != nil || !isOfRequest else { return nil }
         guard isDerived else { return parts.value(of: self) }
         if let response = parts.response, !isOfRequest {
@@ -143,7 +143,7 @@ public struct MessageComponent: Sendable, Hashable, ExpressibleByStringLiteral {
 
 /// What components read from a message. Each field and the query are parsed once, even if many components name them.
 struct MessageParts {
-    /// The lines of a field, and the values that were parsed from them.
+    /// The field lines, and the values that were parsed from them.
     struct Field {
         let lines: [String]
         lazy var dictionary = StructuredValue.dictionary(lines)
@@ -180,7 +180,7 @@ struct MessageParts {
 
     mutating func lines(of component: MessageComponent) -> [String] { read(component.field) }
 
-    /// Returns the lines of a field in the request or the response, as the component requires.
+    /// Returns the field lines in the request or the response, as the component requires.
     private mutating func read(_ component: MessageComponent) -> [String] {
         let (field, received) = (HTTPHeaders.Name(component.name), component.isOfRequest ? nil : response)
         if component.isTrailer { return received?.trailers.values(for: field) ?? [] }

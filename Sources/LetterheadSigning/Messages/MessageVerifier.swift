@@ -9,14 +9,14 @@ public import LetterheadFoundation
 /// try await verifier.verify(response)
 /// ```
 ///
-/// To accept only signed responses, pass it to the `validators` of a client. It also verifies requests that your
-/// program receives.
+/// To accept only signed responses, pass it to a client in `validators`. It also verifies requests that your program
+/// receives.
 ///
-/// - To compare a digest, the body must be in memory or in the file of a download, and without a content coding.
+/// - To compare a digest, the body must be in memory or in a downloaded file, and without a content coding.
 /// - A download that resumes can't be compared and fails, because validators run before its file is complete.
-/// - The signatures of a message may cover at most 100 components in total. Once one signature is valid, the others
+/// - All signatures in a message may cover at most 100 components in total. Once one signature is valid, the others
 ///   aren't read.
-/// - For a response from a cache, the age of the signature is measured at the time at which the response was received.
+/// - For a response from a cache, the signature age is measured at the time when the response was received.
 public struct MessageVerifier: HTTPValidator {
     /// What a signature states about itself.
     public struct Claims: Sendable {
@@ -165,6 +165,6 @@ extension MessageVerifier.Claims {
 extension HTTPAuthentication.Failure.Reason {
     /// A received message has no signature with a known key.
     public static let missingSignature = Self(rawValue: "missingSignature")
-    /// The signature of a received message is wrong or too old, or it doesn't cover a required component.
+    /// A received message has a signature that is wrong or too old, or doesn't cover a required component.
     public static let invalidSignature = Self(rawValue: "invalidSignature")
 }

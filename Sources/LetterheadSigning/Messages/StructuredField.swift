@@ -2,12 +2,12 @@
 import Letterhead
 import LetterheadFoundation
 
-/// The value of a dictionary member (RFC 9651, 3.2), as signature and digest fields use them: an inner list or an item,
-/// with its parameters.
+/// A dictionary member value (RFC 9651, 3.2), as signature and digest fields use them: an inner list or an item, with
+/// its parameters.
 struct StructuredValue: Sendable {
     /// The decoded string, or the text of any other item. Empty for a list.
     var value = ""
-    /// The items of a list.
+    /// The items, if the value is a list.
     var items: [StructuredValue] = []
     var parameters: [String: StructuredValue] = [:]
     /// The serialization (RFC 9651, 4.1), which signatures cover.
@@ -17,19 +17,19 @@ struct StructuredValue: Sendable {
 
     var isString: Bool { text.begins(with: "\"") }
 
-    /// The decoded byte sequence, or nil if the value is of a different type.
+    /// The decoded byte sequence, or nil for other types.
     var bytes: [UInt8]? {
         guard text.begins(with: ":"), value.utf8.count > 1 else { return nil }
         return Data(base64Encoded: String(value.dropFirst().dropLast())).map { Array($0) }
     }
 
-    /// Returns the members of a dictionary, or nil if it is malformed.
+    /// Returns the dictionary members, or nil if the fields are malformed.
     static func dictionary(_ fields: [String]) -> [String: StructuredValue]? {
         guard !fields.isEmpty else { return [:] }
         return members(fields).flatMap(entries).map { Dictionary(uniqueKeysWithValues: $0.map { ($0.key, $0.value) }) }
     }
 
-    /// Returns the serialization of a field that is a list, a dictionary or an item, or nil if it is malformed.
+    /// Serializes a field that is a list, a dictionary or an item. Returns nil if it is malformed.
     static func strict(_ fields: [String]) -> String? {
         guard let members = members(fields) else { return nil }
         let isDictionary = members.contains { $0.key != nil }
@@ -39,8 +39,8 @@ struct StructuredValue: Sendable {
         }.joined(separator: ", ")
     }
 
-    /// Returns the members of a dictionary in order, or nil if one has no key. If a key occurs twice, its last value
-    /// counts, at the first position (RFC 9651, 4.2.2).
+    /// Returns the dictionary members in order, or nil if one has no key. If a key occurs twice, its last value counts,
+    /// at the first position (RFC 9651, 4.2.2).
     private static func entries(
         _ members: [(key: String?, value: StructuredValue)]
     ) -> [(key: String, value: StructuredValue)]? {
@@ -141,7 +141,7 @@ private struct StructuredReader {
         return StructuredValue(value: value, text: ASCII.quoted(value))
     }
 
-    /// Returns the serialization of a number, a boolean, a date or a token, or nil for anything else.
+    /// Serializes a number, a boolean, a date or a token. Returns nil for anything else.
     private static func form(of text: String) -> String? {
         guard let first = text.utf8.first else { return nil }
         switch first {
@@ -154,8 +154,7 @@ private struct StructuredReader {
         }
     }
 
-    /// Returns the serialization of a number. An integer has at most 15 digits, and a decimal at most 12 before the
-    /// point and 3 after it.
+    /// Serializes a number. An integer has at most 15 digits, and a decimal at most 12 before the point and 3 after it.
     private static func number(_ text: String) -> String? {
         let parts = text.utf8.drop { $0 == UInt8(ascii: "-") }.split(
             separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
