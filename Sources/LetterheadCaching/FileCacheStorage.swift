@@ -42,7 +42,7 @@ final class FileCacheStorage: CacheStorage {
         let url = FileCacheURL(key.url)
         let identity = FileCacheName.hash(key.identity)
         if let entry = try findListed(key, url, identity, varied) { return entry }
-        // Responses that another process stores become visible within a second.
+        // Responses that a different process stores become visible within a second.
         let isChanged = state.withLock { state in
             Self.now - state.compared[url.shard] > 1_000_000_000 && refresh(url.shard, &state)
         }

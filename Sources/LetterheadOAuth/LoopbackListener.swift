@@ -6,7 +6,7 @@ import Synchronization
 
 /// Receives the redirect of one sign-in on the loopback interface (RFC 8252, 7.3).
 ///
-/// Every program and every web page can send requests to the port. Only a request counts that has the path from the
+/// Every program and every web page can send requests to the port. A request counts only if it has the path from the
 /// redirect URI and the state from this sign-in. The grant checks the rest. Browsers open connections that they don't
 /// use, so the listener serves several at the same time. If there are too many, it closes the oldest.
 final class LoopbackListener: Sendable {

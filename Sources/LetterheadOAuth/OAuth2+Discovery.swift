@@ -106,7 +106,7 @@ private struct Discovery {
             }
             places = [url]
         } else {
-            // The resource's path and query follow the well-known path (RFC 9728, 3.1).
+            // The resource path and query follow the well-known path (RFC 9728, 3.1).
             let own = resource.pathAndQuery
             let paths = own.isSame(as: "/") || own.isEmpty ? [""] : [own, ""]
             places = paths.compactMap { resource.wellKnown("/.well-known/oauth-protected-resource\($0)") }
@@ -134,7 +134,7 @@ private struct Discovery {
         if !path.isEmpty { places.append("\(path)/.well-known/openid-configuration") }
         for place in places.compactMap({ url.wellKnown($0) }) {
             guard let document = try await document(at: place, namedBy: source) else { continue }
-            // Compared byte for byte (RFC 8414, 3.3), so that a server cannot pass for another server.
+            // Compared byte for byte (RFC 8414, 3.3), so that a server cannot pass for a different server.
             guard let named = document["issuer"]?.string, named.utf8.elementsEqual(issuer.utf8) else {
                 throw Failure(.malformed, "the metadata at \(place.place) describes another issuer (RFC 8414, 3.3)")
             }

@@ -121,7 +121,8 @@ extension OAuth2 {
             try Task.checkCancellation()
             guard let deleted else { return }
             let exchange = Exchange(client: client, tokenEndpoint: server.tokenEndpoint, over: transport)
-            // Many servers revoke a refresh token's access tokens as well, and refuse to revoke one by itself.
+            // Many servers also revoke the access tokens that belong to a refresh token, and refuse to revoke an access
+            // token by itself.
             if let token = deleted.refreshToken {
                 _ = try await exchange.post(
                     ["token": token.reveal(), "token_type_hint": "refresh_token"], to: endpoint)

@@ -23,7 +23,7 @@ extension OAuth2 {
             SignIn { server, _ in .clientCredentials(scope: scope ?? server.scope) }
         }
 
-        /// Only the tokens that a session for the same server and the same API has stored (see `Grant.storedTokens`).
+        /// Uses only tokens that a session for the same server and the same API has stored (see `Grant.storedTokens`).
         public static let storedTokens = SignIn { _, _ in .storedTokens }
 
         /// A person signs in on the server page (see `Grant.authorizationCode`).

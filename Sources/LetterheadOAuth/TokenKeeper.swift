@@ -208,8 +208,8 @@ final class TokenKeeper: Sendable {
     }
 
     private static func failure(_ verb: String, _ error: any Error) -> HTTPAuthentication.Failure {
-        // The errors of the library's own stores contain no secrets. Errors of other stores may, so they are only
-        // attached as the underlying error.
+        // Errors from built-in stores contain no secrets. Errors from other stores may, so they are only attached as
+        // the underlying error.
         let reason = (error as? HTTPAuthentication.Failure).map { ": \($0.message)" } ?? ""
         return HTTPAuthentication.Failure(
             .store, "the token store could not \(verb) the tokens\(reason)", underlying: error)

@@ -214,7 +214,8 @@ private final class ChosenMethods: CredentialProvider {
     private let refused = Mutex<[HTTPOrigin: [ChosenMethodTrial]]>([:])
     private let limit: (count: Int, window: Duration)
     private let timeline: Timeline
-    /// A program may ask for many things that the server refuses to its user, such as repositories that don't exist.
+    /// How many times the limit an origin may refuse methods. A program may ask for many things that its user can't
+    /// access, such as repositories that don't exist.
     private static let mostChallenges = 10
 
     init(choose: @escaping Choose, limit: Int, window: Duration, clock: any Clock<Duration>) {

@@ -14,8 +14,8 @@ extension HTTPAuthentication {
     /// The first request is sent without credentials. After the 401, it is sent once more with a proof for the
     /// challenge. Later requests to the same origin are signed at once, and concurrent requests share a nonce.
     ///
-    /// - Supported are SHA-512-256, SHA-256, MD5 and their session forms. Of several challenges, the strongest is
-    ///   answered.
+    /// - The method supports SHA-512-256, SHA-256, MD5 and their session forms. It answers the strongest of several
+    ///   challenges.
     /// - The proof includes the body only if the server accepts nothing else (`auth-int`).
     /// - If the server refuses the password, you receive the 401, and the request isn't sent again.
     /// - A request with a one-shot body fails with `.cannotAuthenticate` before it is sent, unless an earlier request
@@ -46,8 +46,7 @@ struct DigestCredential: Sendable {
     fileprivate let identity: String
     /// nil if there is no challenge to answer.
     fileprivate var session: DigestSession?
-    /// How strong the last challenge was that the server accepted a proof for, before this session. Only a reset
-    /// removes it.
+    /// How strong the last successfully answered challenge was, before this session. Only a reset removes it.
     fileprivate var earlierStrength = 0
 
     fileprivate var acceptedStrength: Int { session?.acceptedStrength ?? earlierStrength }
@@ -73,7 +72,7 @@ private struct DigestProvider: CredentialProvider {
         (self.isBound, self.random) = (isBound, random)
     }
 
-    /// Returns the key that requests share a credential by. A password for a single origin is one credential, and the
+    /// Returns the key by which requests share a credential. A password for a single origin is one credential, and the
     /// first request binds it to its origin.
     func key(for request: HTTPRequest) -> String { isBound ? "" : request.origin?.description ?? "" }
 

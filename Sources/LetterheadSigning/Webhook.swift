@@ -43,7 +43,7 @@ public struct Webhook: Sendable {
     /// A header such as `X-Hub-Signature-256: sha256=757107ea…`, with a signature over the body only. Replays aren't
     /// detected.
     ///
-    /// The prefix `sha256=` is optional, and the code may be in Base64 as in `X-Shopify-Hmac-Sha256`.
+    /// The prefix `sha256=` is optional, and the signature may be in Base64 as in `X-Shopify-Hmac-Sha256`.
     public static func sha256(_ secrets: Secret..., header: HTTPHeaders.Name = "X-Hub-Signature-256") -> Webhook {
         Webhook(form: .hash, secrets: secrets, header: header, tolerance: .zero) { Date() }
     }

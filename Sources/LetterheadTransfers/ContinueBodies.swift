@@ -13,7 +13,7 @@ public import Letterhead
 ///
 /// If the connection is lost in the middle of the body, the link requests the rest with `Range` and `If-Range`. If the
 /// resource has changed, or the server sends anything else, reading the body throws `.invalidResponse`, because the
-/// reader has already received a part that doesn't fit.
+/// reader has already received the first bytes, which can't be taken back.
 ///
 /// ## What is continued
 ///

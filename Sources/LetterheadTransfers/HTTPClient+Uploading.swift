@@ -63,7 +63,7 @@ public struct CompletedUpload: Sendable, Hashable {
     public let url: URL
     /// How many bytes the server had when the call began.
     public let continuedFrom: Int
-    /// nil if there was no earlier upload, or it was continued.
+    /// Why an earlier upload was not continued. nil if there was none, or if it was continued.
     public let restart: Restart?
 }
 

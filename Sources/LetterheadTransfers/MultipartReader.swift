@@ -9,7 +9,7 @@ final class MultipartReader: Sendable {
     private struct State: Sendable {
         var parser: MultipartParser
         var pieces: HTTPResponseBody.Iterator?
-        /// The part number with a readable body. Nil after that body has ended or was skipped.
+        /// The part that has a readable body, by its number. Nil after that body has ended or was skipped.
         var openPart: Int?
         var partCount = 0
         /// The error that ended the body. The part body and the sequence throw the same error.

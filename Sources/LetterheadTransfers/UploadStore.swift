@@ -10,13 +10,13 @@ public import LetterheadFoundation
 /// for upload in try store.uploads() { print(upload.fileName, upload.created) }
 /// ```
 ///
-/// Each upload has a small file in the folder, which only the current user can read. Several processes can use the
-/// folder at the same time.
+/// Each upload has a small store file in the folder, which only the current user can read. Several processes can use
+/// the folder at the same time.
 ///
-/// - It contains the upload URL. For a file, it also contains the name, the size and the modification time. For bytes
-///   in memory, it contains the size and a SHA-256 digest.
-/// - It contains no content and no credentials. But if the server doesn't check credentials, the URL is enough to
-///   change or end the upload. Protect the folder as you protect the content.
+/// - The store file contains the upload URL. For a file, it also contains the name, the size and the modification time.
+///   For bytes in memory, it contains the size and a SHA-256 digest.
+/// - The store file contains no content and no credentials. But if the server doesn't check credentials, the URL is
+///   enough to change or end the upload. Protect the folder as you protect the content.
 /// - An entry is removed when its upload is complete or cancelled. An upload that has expired isn't continued, and
 ///   ``uploads()`` removes its entry.
 public struct UploadStore: Sendable {

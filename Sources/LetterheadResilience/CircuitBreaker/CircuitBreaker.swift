@@ -75,7 +75,7 @@ public final class CircuitBreaker: LoaderLink {
     /// The states by circuit name, for all circuits that are open, half-open or isolated.
     public var states: [String: State] { table.withLock { $0.states } }
 
-    /// Whether ``isolate()`` was called last.
+    /// Whether all circuits are isolated, because ``isolate()`` was called after the last ``close()``.
     public var isIsolated: Bool { table.withLock { $0.isIsolated } }
 
     /// Returns all changes of circuits from now on. A slow reader misses the oldest changes.

@@ -159,8 +159,8 @@ extension Hedge {
         /// The same time for all requests.
         public static func fixed(_ duration: Duration) -> Delay { Delay(share: nil, duration: max(.zero, duration)) }
 
-        /// A time that depends on the route. Within it, this share of its last 128 requests had their responses, such
-        /// as 0.95. It is at least `duration`. Until 32 responses from a route are known, requests to it aren't hedged.
+        /// A time that depends on the route: a share of its last 128 responses, such as 0.95, arrived within it. It is
+        /// at least `duration`. Until 32 responses from a route are known, requests to it aren't hedged.
         public static func quantile(_ share: Double, atLeast duration: Duration = .milliseconds(1)) -> Delay {
             Delay(share: share.isNaN ? 0.95 : min(max(share, 0), 1), duration: max(.zero, duration))
         }

@@ -221,8 +221,8 @@ final class AWSState: Sendable {
     /// should be computed once more with the server time.
     ///
     /// The time counts if it differs from the signature by more than four minutes (AWS accepts five) and from this
-    /// device by at most a day, because a larger difference isn't a wrong clock. A response from a cache (`Age`) is
-    /// ignored: its `Date` is older than the request.
+    /// device by at most a day, because a larger difference isn't a wrong clock. The time in a response from a cache
+    /// (`Age`) is ignored, because it may be older than the request.
     ///
     /// If the service refuses the kept credentials, they are dropped, and the next request loads new ones. A late
     /// refusal of earlier credentials doesn't drop the current ones.

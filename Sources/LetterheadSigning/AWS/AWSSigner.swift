@@ -30,7 +30,8 @@ public import LetterheadFoundation
 /// - For S3 over https, a file or a stream is sent without a digest (`UNSIGNED-PAYLOAD`), because TLS protects it. To
 ///   have the bytes signed or compared with a checksum, choose chunks.
 /// - For VPC Lattice (`vpc-lattice-svcs`), no body has a digest, because this service doesn't sign bodies.
-/// - In all other cases, a request with a one-shot body fails with `.cannotAuthenticate` before anything is sent.
+/// - In all other cases, the body is read for its digest first. A request with a one-shot body therefore fails with
+///   `.cannotAuthenticate` before anything is sent.
 /// - `X-Amz-Content-SHA256` is added for every service. If the request already has this header, its value is signed.
 /// - The request is sent in the form that is signed: with escapes such as `%2B` for a `+`, and without a default port.
 ///

@@ -5,7 +5,7 @@ import LetterheadFoundation
 #if canImport(CryptoKit)
     import CryptoKit
 
-    /// A key of CryptoKit.
+    /// A CryptoKit key.
     struct PlatformKey: Sendable {
         private typealias Ed25519 = Curve25519.Signing
         private let format: KeyFormat
@@ -44,8 +44,8 @@ import LetterheadFoundation
         }
     }
 #else
-    /// A key of libcrypto. `Sendable` is unchecked: a libcrypto key doesn't change after it is read, and several
-    /// threads may use it at the same time.
+    /// A libcrypto key. `Sendable` is unchecked: a libcrypto key doesn't change after it is read, and several threads
+    /// may use it at the same time.
     ///
     /// This object owns the key. Arrays are passed with their counts, and libcrypto copies what it keeps.
     @safe final class PlatformKey: @unchecked Sendable {

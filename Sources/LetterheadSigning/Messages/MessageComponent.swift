@@ -43,7 +43,7 @@ public struct MessageComponent: Sendable, Hashable, ExpressibleByStringLiteral {
     /// A response trailer. Requests have no trailers.
     public static func trailer(_ field: MessageComponent) -> MessageComponent { field.with("tr") }
 
-    /// A request component, for a response signature.
+    /// A component of the request, in a response signature. It binds the response to the request.
     public static func ofRequest(_ component: MessageComponent) -> MessageComponent { component.with("req") }
 
     private func with(_ flag: String) -> MessageComponent {
