@@ -32,7 +32,7 @@ extension HTTPHeaders {
         values(for: "Upload-Draft-Interop-Version").allSatisfy { ASCII.trimmed($0).isSame(as: "8") }
     }
 
-    /// Whether the server announces the protocol in `Accept-Patch`, as the draft requires since version 10.
+    /// Whether the server announces the protocol in `Accept-Patch`, the form that servers use since draft 10.
     fileprivate var acceptsPartialUpload: Bool {
         ASCII.members(of: values(for: "Accept-Patch")).contains {
             MediaType($0)?.essence == UploadProtocol.draft.contentType.essence
