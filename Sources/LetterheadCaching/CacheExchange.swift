@@ -70,8 +70,8 @@ struct CacheExchange: Sendable {
         return response
     }
 
-    /// Sends a request with a method other than GET, HEAD and QUERY, and removes the stored responses that the server
-    /// may have changed by it.
+    /// Sends a request with a method other than GET, HEAD and QUERY. If the method is unsafe and the request succeeds,
+    /// the stored responses for its URL are removed.
     private func unsafe() async throws(HTTPError) -> HTTPResponse {
         if request.caching == .onlyIfCached { throw notCached }
         var response = try await next.load(request)

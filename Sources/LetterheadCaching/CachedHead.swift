@@ -82,8 +82,8 @@ extension CachedHead {
 
 /// The request fields that select among several stored responses for a URL (RFC 9111, 4.1).
 enum Vary {
-    /// Returns the names in `Vary` in lower case, sorted and without duplicates, or nil if the list contains `*` or a
-    /// member that is not a name. Such a member counts as `*`, because it is unknown which field the server meant.
+    /// Returns the names in `Vary` in lower case, sorted and without duplicates. Returns nil if the list contains `*`
+    /// or a member that is not a name. Such a member counts as `*`, because it is unknown which field the server meant.
     static func names(in headers: HTTPHeaders) -> [String]? {
         guard headers.contains(.vary) else { return [] }
         let names = ASCII.members(of: headers.values(for: .vary)).map(ASCII.lowercased)

@@ -96,8 +96,8 @@ struct DeviceAnswer {
         }
     }
 
-    /// Returns nil for a URL that is not secure or has a user part: a person opens the page and trusts it, so only
-    /// the server may have sent it, and the host must be visible.
+    /// Returns nil for a URL that is not secure or has a user part. A person opens the page and trusts it, so only the
+    /// server may have sent it, and the host must be visible.
     private static func page(_ text: String) -> URL? {
         let url = URL(string: text, encodingInvalidCharacters: false)
         return url?.origin?.isSecure == true && url?.hasUserPart == false ? url : nil

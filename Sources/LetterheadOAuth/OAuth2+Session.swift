@@ -105,8 +105,8 @@ extension OAuth2 {
             return tokens
         }
 
-        /// Ends the session: deletes the tokens from the store, fails requests that wait for a token, and has the
-        /// server revoke the tokens (RFC 7009). If the store has no tokens, the server isn't called.
+        /// Signs the user out, and has the server revoke the tokens (RFC 7009). The tokens are deleted from the store,
+        /// and requests that wait for a token fail. If the store has no tokens, the server isn't called.
         ///
         /// - Throws: `HTTPAuthentication.Failure` with the reason `.misconfigured`, before anything is deleted, if the
         ///   server has no revocation endpoint. Reset the client in that case. It also throws if the server can't be

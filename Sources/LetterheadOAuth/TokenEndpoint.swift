@@ -212,7 +212,7 @@ enum TokenAnswer {
 }
 
 extension HTTPAuthentication.Failure {
-    /// Whether the refresh token can no longer be used, because the server has refused it without a code or with a code
+    /// Whether the refresh token can no longer be used. The server has then refused it without a code, or with a code
     /// that ends a grant. Other errors may be temporary, so the tokens are kept.
     var endsSession: Bool {
         guard reason == .refused, let status, status.isSuccess || [400, 401].contains(status.code) else { return false }

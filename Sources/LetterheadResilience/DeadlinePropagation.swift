@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 public import Letterhead
 
-/// Tells the server how much time is left until a request deadline, so that it doesn't work on a response that comes
-/// too late.
+/// Tells the server how much time is left until a request deadline. The server can then stop work on a response that
+/// would come too late.
 ///
 /// ```swift
 /// let client = HTTPClient(environment: .production, attemptLinks: DeadlinePropagation("X-Request-Timeout"))

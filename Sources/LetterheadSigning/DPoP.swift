@@ -3,7 +3,7 @@ public import Letterhead
 public import LetterheadFoundation
 import Synchronization
 
-/// Proves with each request that the client has the key for its token (RFC 9449), so that a stolen token is useless.
+/// Proves with each request that the client has the key for its token (RFC 9449). A stolen token is then useless.
 ///
 /// ```swift
 /// let dpop = DPoP(key: try SignatureKey.generated(.ecdsaP256SHA256))

@@ -43,8 +43,8 @@ public protocol RequestSigner: Sendable {
     /// changed one of these headers, the error names that header. Default: none.
     func signedHeaders(of request: HTTPRequest) -> [HTTPHeaders.Name]
 
-    /// Reads the response to a signed request, and returns whether to sign and send the request once more, for example
-    /// with the server time. It is called once for each response. Default: false.
+    /// Reads the response, and returns whether to sign and send the request once more, for example with the server
+    /// time. It is called once for each response. Default: false.
     func signsAgain(after response: HTTPResponse) async -> Bool
 
     /// Throws an error if a response reports a failure that isn't visible in its status. It is called for the response

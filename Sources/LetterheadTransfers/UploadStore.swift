@@ -108,8 +108,8 @@ public struct UnfinishedUpload: Codable, Sendable, Hashable, Identifiable {
     /// The content size in bytes.
     public let byteCount: Int
     public let created: Date
-    /// When the upload can no longer be continued: at the date that the server set, or at the maximum age in the store
-    /// if that is earlier.
+    /// When the upload can no longer be continued. The server sets a date, and the store has a maximum age. The earlier
+    /// one counts.
     public internal(set) var expires: Date
     let kind: String
     /// The origin where the upload was created. A server chooses the URL, so other origins receive no credentials.

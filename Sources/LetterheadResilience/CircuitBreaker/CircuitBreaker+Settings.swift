@@ -14,7 +14,7 @@ extension CircuitBreaker {
         /// Opens a circuit after this number of failures without a success between them. The least number is 1.
         public static func consecutiveFailures(_ count: Int) -> Rule { Rule(kind: .consecutive(max(1, count))) }
 
-        /// Opens a circuit when this share of all requests in the last period has failed, if there were at least
+        /// Opens a circuit when this share of all requests in the last period has failed. There must have been at least
         /// `minimum` requests. A period of zero or less, and a share that is NaN, count as the defaults.
         public static func failureRatio(
             _ share: Double = 0.5, minimum: Int = 20, within period: Duration = .seconds(10)

@@ -2,7 +2,7 @@
 public import Letterhead
 import Synchronization
 
-/// Stops sending requests to a server that fails, so that the server can recover and your callers do not wait for it.
+/// Stops sending requests to a server that fails. The server can then recover, and your callers do not wait for it.
 ///
 /// ```swift
 /// let client = HTTPClient(environment: .production, attemptLinks: CircuitBreaker(per: .host))

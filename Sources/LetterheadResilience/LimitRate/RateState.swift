@@ -166,8 +166,8 @@ struct RateState<Turn> {
     }
 }
 
-/// Calculates when the next request may be sent, from a bucket that is refilled at a constant rate and from the limits
-/// that the server reported.
+/// Calculates when the next request may be sent. The result depends on a bucket that is refilled at a constant rate,
+/// and on the limits that the server reported.
 ///
 /// It uses the generic cell rate algorithm. The only state for the rate is `due`, the time when the bucket is full
 /// again. All times are on the link's timeline, which begins at zero.

@@ -2,8 +2,8 @@
 public import Letterhead
 
 extension Retry.Condition {
-    /// The outcomes that show that a server is in trouble: 500, 502, 503, 504 and 529, a failed or lost connection, an
-    /// invalid response, and a time limit that passed.
+    /// The outcomes that show that a server is in trouble. These are the statuses 500, 502, 503, 504 and 529, a failed
+    /// or lost connection, an invalid response, and a time limit that passed.
     ///
     /// The links in this product use it by default. A 429 is not among them, because a server that limits one client is
     /// healthy.
