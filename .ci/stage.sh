@@ -22,7 +22,8 @@ on_linux() { [ "$(uname)" = Linux ] || skip "$1"; }
 shown() {
     local file=$1 status=0
     shift
-    "$@" > >(exec tee "$file") 2>&1 || status=$?
+    # In a group: otherwise, bash opens the pipe in the process of the command, and doesn't know the one of tee.
+    { "$@"; } > >(exec tee "$file") 2>&1 || status=$?
     for _ in 1 2 3 4 5 6 7 8 9 10; do
         kill -0 "${!-}" 2>/dev/null || break
         sleep 0.2
@@ -34,6 +35,7 @@ shown() {
 run_tests() {
     local seconds=$1
     shift
-    shown "$scratch/tests.log" timeout --kill-after=10 "$seconds" swift test "$@"
+    # A caller that handles a failure turns off what ends a script otherwise.
+    shown "$scratch/tests.log" timeout --kill-after=10 "$seconds" swift test "$@" || return
     grep -aE "Test run with [1-9][0-9]* tests?.* passed" "$scratch/tests.log"
 }

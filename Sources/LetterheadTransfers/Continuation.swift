@@ -44,7 +44,7 @@ struct Continuation: Sendable {
         newCount = 0
         mayHaveBeenSent = mayHaveBeenSent || failure.mayHaveBeenSent
         // The attempts of a `Retry` link count as well, so that they don't multiply. A body that broke off is one.
-        let isHead = failure.response == nil || failure.code == .unacceptableStatus
+        let isHead = failure.response == nil || [.unacceptableStatus, .retriesExhausted].contains(failure.code)
         for var earlier in isHead ? failure.attempts.dropLast() : [] {
             earlier.number = attempts.count + 1
             attempts.append(earlier)
@@ -60,9 +60,10 @@ struct Continuation: Sendable {
         }
         guard request.hasTime(for: delay) else {
             let isOver = failure.code == .timedOut && !request.hasTime(for: .zero)
+            let late = request.deadlinePassed(while: "waiting to continue the transfer")
             // The failure describes what was running when the deadline passed, so it is thrown unchanged.
-            let error = isOver ? failure : request.deadlinePassed(while: "waiting to continue the transfer")
-            throw ended(error, attempt, "the wait would pass the deadline")
+            throw ended(
+                isOver ? failure : late.with(attempts: failure.attempts), attempt, "the wait would pass the deadline")
         }
         (attempt.delay, attempt.reason) = (delay, reason)
         attempts.append(attempt)
@@ -73,8 +74,7 @@ struct Continuation: Sendable {
 
     /// Adds the attempts to a failure. If the transfer was never continued, the attempts in the failure tell more.
     private func ended(_ failure: HTTPError, _ last: HTTPRequest.Attempt, _ rule: String) -> HTTPError {
-        let isContinued = attempts.contains { $0.reason == reason }
-        guard isContinued else { return failure.with(mayHaveBeenSent: mayHaveBeenSent) }
+        if !attempts.contains(where: { $0.reason == reason }) { return failure.with(mayHaveBeenSent: mayHaveBeenSent) }
         var last = last
         last.reason = "not continued: \(rule)"
         return failure.with(attempts: attempts + [last], mayHaveBeenSent: mayHaveBeenSent)

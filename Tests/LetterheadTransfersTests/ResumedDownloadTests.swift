@@ -107,16 +107,23 @@ import Testing
         await server.stop()
     }
 
-    @Test(arguments: [(0, 4), (1, 4), (3, 4), (9, 10)])
-    func `retries of the request and the download don't multiply`(retries: Int, requests: Int) async throws {
+    @Test(arguments: [(0, 4), (1, 4), (3, 4), (9, 10)], [false, true])
+    func `retries of the request and the download don't multiply`(
+        _ numbers: (retries: Int, requests: Int), isAsked: Bool
+    ) async throws {
+        let (retries, requests) = numbers
+        let asking = ClosureValidator { response, _ in
+            isAsked && response.status == 503 ? .retry(.immediate) : .nextValidator
+        }
         let server = try await Script([{ _ in MockServer.Response(status: 503) }]).server()
         let folder = try Folder()
         let error = await #expect(throws: HTTPError.self) {
             try await server.client().download(
-                Get<HTTPResponse>("a").retry(.immediate, maximumRetries: retries), to: folder.file,
-                resuming: .fromPart, continuing: .immediately(3))
+                Get<HTTPResponse>("a").validated(by: asking).retry(.immediate, maximumRetries: retries),
+                to: folder.file, resuming: .fromPart, continuing: .immediately(3))
         }
-        #expect(error?.code == .unacceptableStatus && server.requests.count == requests)
+        let code: HTTPError.Code = isAsked && retries > 0 ? .retriesExhausted : .unacceptableStatus
+        #expect(error?.code == code && server.requests.count == requests)
         #expect(error?.attempts.map(\.number) == Array(1...requests))
         #expect(error?.attempts.allSatisfy { $0.status == 503 } == true)
         await server.stop()

@@ -280,7 +280,8 @@ extension HTTPClient {
         Task {
             let result: Result<Template.Response, HTTPError>
             do { result = .success(try await send(template)) } catch {
-                result = .failure(HTTPError(error, request: (try? request(for: template)) ?? HTTPRequest()))
+                let failure = error as? HTTPError
+                result = .failure(failure ?? HTTPError(error, request: (try? request(for: template)) ?? HTTPRequest()))
             }
             completion(result)
         }

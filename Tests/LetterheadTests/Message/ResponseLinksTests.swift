@@ -21,7 +21,8 @@ import Testing
 
     @Test(arguments: targets)
     func `a target is resolved against the URL of the request`(reference: String, target: String?) throws {
-        let link = try #require(try Self.response(["<\(reference)>; rel=next"]).links.first)
+        let response = try Self.response(["<\(reference)>; rel=next"], to: "https://h/a/b?page=1#here")
+        let link = try #require(response.links.first)
         #expect(link.target?.absoluteString == target)
     }
 
@@ -53,6 +54,8 @@ import Testing
         for text in ["\(link)", String(reflecting: link), dumped] {
             #expect(text.contains(#"</x?token=<redacted>>; rel="next""#) && !text.contains("OTHER"))
         }
+        let user = try Self.response(["<//user:SECRET@h/x>; rel=next"]).links.first
+        #expect(user.map { "\($0)" } == #"<//<redacted>@h/x>; rel="next""#)
     }
 
     @Test func `a page has the URL of the next page if its response names one`() async throws {

@@ -195,7 +195,7 @@ extension Redaction {
                 else { continue }
                 output += name + "=\(Self.placeholder)".utf8
                 rest = rest.dropFirst(name.count + 1).drop(while: Self.isInside)
-            } else if output.suffix(3).elementsEqual("://".utf8) {
+            } else if output.suffix(2).elementsEqual("//".utf8) {
                 let authority = rest.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") && Self.isInside($0) }
                 guard let at = authority.lastIndex(of: UInt8(ascii: "@")) else { continue }
                 output += Self.placeholder.utf8

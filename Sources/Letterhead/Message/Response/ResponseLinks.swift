@@ -31,8 +31,11 @@ extension HTTPResponse {
         /// credentials to a different origin. Each access resolves the reference.
         public var target: URL? {
             guard let context, !reference.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else { return nil }
-            let target = context.resolving(reference).escaped(path: .pathLiteral, query: .queryLiteral)
-            return URL(string: target.string, encodingInvalidCharacters: false)
+            var target = context.resolving(reference)
+            // Only a redirect inherits the fragment (RFC 9110, 10.2.2).
+            target.fragment = URLParts(reference).fragment
+            let escaped = target.escaped(path: .pathLiteral, query: .queryLiteral)
+            return URL(string: escaped.string, encodingInvalidCharacters: false)
         }
 
         /// The relation types in lower case, such as `next`. Only the first `rel` counts.
