@@ -118,7 +118,7 @@
 
         private var body: any HTTPBody { Bodies.make(testCase, in: setup.folder) }
 
-        private var template: AnyTemplate<HTTPResponse> { modified(AnyTemplate(endpoint)) }
+        var template: AnyTemplate<HTTPResponse> { modified(AnyTemplate(endpoint)) }
 
         private func modified<Response>(_ base: AnyTemplate<Response>) -> AnyTemplate<Response> {
             var modifiers = modifiers(Response.self)
@@ -181,6 +181,9 @@
         // MARK: The delivery
 
         private func received() async throws -> Outcome {
+            #if Foundation
+                if testCase.isOverSession { return try await receivedBySession() }
+            #endif
             switch testCase[.delivery] {
             case "stream":
                 let response = try await response(.streamed)
@@ -310,7 +313,7 @@
 
         private func numbers(_ events: [ServerSentEvent]) -> [Int] { events.compactMap { Int($0.id ?? "") } }
 
-        private func collect<Elements: AsyncSequence>(
+        func collect<Elements: AsyncSequence>(
             _ elements: Elements, _ response: HTTPResponse?, _ received: ([Elements.Element]) -> Outcome.Received
         ) async throws -> Outcome {
             var all: [Elements.Element] = []

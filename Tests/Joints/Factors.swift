@@ -40,7 +40,7 @@ enum Factor: Int, CaseIterable {
             "none basic bearer provider oauth oauth-home session digest challenge key signing asked path chunks "
                 + "verified"
         case .environment: "client closure template derived absolute"
-        case .entry: "template request builder chain handle"
+        case .entry: "template request builder chain handle session"
         case .outer: "none continue deadline trace print"
         case .transport: "curl tls relay relay-client" + (Nginx.shared == nil ? "" : " http2")
         case .observers: "recorder all none secret"

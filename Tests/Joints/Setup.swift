@@ -221,6 +221,12 @@
         /// Whether the call does not pass the client.
         var isOverChain: Bool { self.is(.entry, "builder", "chain", "handle") && !needsClient }
 
+        /// Whether the call passes a session over the client. A `URLRequest` has no secrets and no one-shot body.
+        var isOverSession: Bool {
+            self.is(.entry, "session") && self.is(.delivery, "buffered", "stream", "lines", "download")
+                && self[.body] != "once" && self[.authentication] != "path" && self[.observers] != "secret"
+        }
+
         /// Some deliveries are functions of a client.
         private var needsClient: Bool {
             isUpload
