@@ -67,8 +67,8 @@ private struct DigestProvider: CredentialProvider {
     private let random: @Sendable (Int) -> [UInt8]
 
     init(user: String, password: Secret, isBound: Bool, random: @escaping @Sendable (Int) -> [UInt8]) {
-        let password = BasicCredentials.composed(password.reveal())
-        account = BasicCredentials.composed(user).flatMap { user in password.map { (user, Secret($0)) } }
+        let password = HTTPAuthentication.composed(password.reveal())
+        account = HTTPAuthentication.composed(user).flatMap { user in password.map { (user, Secret($0)) } }
         (self.isBound, self.random) = (isBound, random)
     }
 
@@ -94,7 +94,10 @@ private struct DigestProvider: CredentialProvider {
     }
 
     func sign(_ request: inout HTTPRequest, with credential: DigestCredential) throws {
-        guard account != nil else { throw HTTPError(.invalidRequest, request: request, message: BasicCredentials.rule) }
+        guard account != nil else {
+            throw HTTPError(
+                .invalidRequest, request: request, message: "the username or the password contains a control character")
+        }
         if let session = credential.session {
             request.headers.setSecret(try session.proof(for: request), for: .authorization)
         } else if !request.body.isEmpty, !request.body.isReplayable {

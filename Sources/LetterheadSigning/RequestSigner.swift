@@ -91,7 +91,7 @@ public struct SignedBody: Sendable {
             let rule = "the signature needs the digest of the body, which can be read only once (use a replayable body)"
             throw HTTPError(signing: Failure(.misconfigured, rule), request: request)
         case .digest:
-            var hasher = SHA256Hasher()
+            var hasher = SHA256Hash()
             var length = 0
             do {
                 for try await chunk in try request.framedBody() {

@@ -226,7 +226,7 @@ extension HTTPRequest {
 
 extension HTTPBody {
     func sha256() async throws -> [UInt8] {
-        var hasher = SHA256Hasher()
+        var hasher = SHA256Hash()
         for try await piece in try chunks() {
             hasher.update(piece)
             try Task.checkCancellation()

@@ -91,13 +91,8 @@ final class LoaderChain<Link: LoaderLink, Next: HTTPLoader>: HTTPLoader, CustomS
 
 /// Two links as one. `-->` creates it.
 struct LinkChain: LoaderLink, CustomStringConvertible {
-    fileprivate let first: any LoaderLink
-    fileprivate let second: any LoaderLink
-
-    init(first: any LoaderLink, second: any LoaderLink) {
-        self.first = first
-        self.second = second
-    }
+    let first: any LoaderLink
+    let second: any LoaderLink
 
     fileprivate func before(_ next: any HTTPLoader) -> any HTTPLoader { chain(first, chain(second, next)) }
 

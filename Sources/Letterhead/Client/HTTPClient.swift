@@ -257,15 +257,11 @@ extension HTTPClient: RequestConfigurable {
     ///
     /// Resetting either client ends the requests of both. Only resetting the returned client resets the link itself.
     public func addingLink(_ link: some LoaderLink) -> HTTPClient {
-        var derived = self
-        derived.chain = link --> chain
-        return derived
+        changed(self) { $0.chain = link --> chain }
     }
 
     private func changing(_ change: (inout ClientDefaults) -> Void) -> HTTPClient {
-        var derived = self
-        derived.sharedDefaults.wrappedValue.change(change)
-        return derived
+        changed(self) { $0.sharedDefaults.wrappedValue.change(change) }
     }
 }
 

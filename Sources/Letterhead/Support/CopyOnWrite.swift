@@ -25,3 +25,11 @@ struct CopyOnWrite<Value: Sendable>: Sendable {
         }
     }
 }
+
+/// Returns a value with changes: `changed(request) { $0.timeout = nil }`.
+@inline(__always)
+func changed<Value>(_ value: Value, _ change: (inout Value) -> Void) -> Value {
+    var value = value
+    change(&value)
+    return value
+}

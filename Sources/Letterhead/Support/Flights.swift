@@ -92,7 +92,7 @@ package final class Flights<Key: Hashable & Sendable, Value: Sendable>: Sendable
     var waiting: Int { state.withLock { $0.flights.values.reduce(0) { $0 + $1.waiters.count } } }
 
     /// Joins the operation in flight for a key. Nil if no operation is.
-    package func join(_ key: Key) -> Ticket? { state.withLock { $0.join(key) } }
+    func join(_ key: Key) -> Ticket? { state.withLock { $0.join(key) } }
 
     /// Joins the operation in flight for a key, or creates a flight. Its first ticket's owner starts the operation by
     /// waiting, so a flight can be created under a lock that the operation takes.

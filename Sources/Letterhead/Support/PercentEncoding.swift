@@ -5,19 +5,14 @@
 package enum PercentEncoding {
     /// Returns the string with every byte in the set as `%XX`, or the string itself if it contains no such byte.
     package static func escape(_ text: String, _ set: EscapeSet) -> String {
-        text.withBytes { bytes -> String? in
-            let escapes = unsafe count(bytes, set)
-            guard escapes > 0 else { return nil }
-            return unsafe String(unsafeUninitializedCapacity: bytes.count + 2 * escapes) { output in
-                unsafe write(bytes, set, to: output)
-            }
-        } ?? text
+        guard text.utf8.contains(where: set.escapes) else { return text }
+        return ByteText.text(atMost: 3 * text.utf8.count) { $0.append(text, escaping: set) }
     }
 
     /// Escapes a string that may contain escapes: a well-formed `%XX` is kept, any other `%` becomes `%25`.
     static func escapeLiteral(_ text: String, _ set: EscapeSet) -> String {
         text.withBytes { bytes -> String? in
-            guard unsafe count(bytes, set) > 0 else { return nil }
+            guard unsafe bytes.contains(where: set.escapes) else { return nil }
             var output: [UInt8] = []
             output.reserveCapacity(bytes.count + 16)
             for index in bytes.indices {
@@ -90,46 +85,8 @@ package enum PercentEncoding {
         return output
     }
 
-    /// Counts the bytes that the set escapes. Each adds two bytes.
-    static func count(_ bytes: UnsafeBufferPointer<UInt8>, _ set: EscapeSet) -> Int {
-        let length = set.withWords { words in
-            var length = 0
-            for index in bytes.indices { unsafe length &+= Int(words[Int(bytes[index])] >> 24) }
-            return length
-        }
-        return (length - bytes.count) / 2
-    }
-
-    /// Writes the escaped bytes, and returns their number.
-    ///
-    /// - Parameter output: memory for the bytes, and for two more for each byte that ``count(_:_:)`` counts.
-    @discardableResult
-    static func write(
-        _ bytes: UnsafeBufferPointer<UInt8>, _ set: EscapeSet, to output: UnsafeMutableBufferPointer<UInt8>
-    ) -> Int {
-        guard let target = UnsafeMutableRawPointer(output.baseAddress) else { return 0 }
-        return set.withWords { words in
-            var position = 0
-            // Four bytes are stored at a time, but only one or three count. There is room for them, because at least
-            // three more input bytes follow, and each adds one or three.
-            let whole = max(0, bytes.count - 3)
-            for index in 0..<whole {
-                let word = unsafe words[Int(bytes[index])]
-                unsafe target.storeBytes(of: word.littleEndian, toByteOffset: position, as: UInt32.self)
-                position &+= Int(word >> 24)
-            }
-            for index in whole..<bytes.count {
-                let word = unsafe words[Int(bytes[index])]
-                for place in 0..<Int(word >> 24) {
-                    unsafe output[position + place] = UInt8(truncatingIfNeeded: word >> (8 * UInt32(place)))
-                }
-                position += Int(word >> 24)
-            }
-            return position
-        }
-    }
-
-    /// Writes a string's escaped bytes, and returns their number.
+    /// Writes the escaped bytes of a string, and returns their number. Four bytes are stored at a time, but only one or
+    /// three count.
     ///
     /// - Parameter target: memory for three times the string's bytes, and for one more.
     static func write(_ text: String, _ set: EscapeSet, to target: UnsafeMutableRawPointer) -> Int {

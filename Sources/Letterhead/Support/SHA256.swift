@@ -5,17 +5,9 @@ package import LetterheadFoundation
     import CryptoKit
 #endif
 
-/// The SHA-256 hash (FIPS 180-4), computed by the platform where possible.
-package enum SHA256Hash {
-    package static func hash(_ message: [UInt8]) -> [UInt8] {
-        var hasher = SHA256Hasher()
-        hasher.update(message)
-        return hasher.finalize()
-    }
-}
-
-/// Hashes a message that arrives in pieces, such as a file.
-package struct SHA256Hasher: ~Copyable {
+/// The SHA-256 hash (FIPS 180-4), computed by the platform where possible. The message may arrive in pieces, such as a
+/// file.
+package struct SHA256Hash: ~Copyable {
     #if canImport(CryptoKit)
         private var hash = CryptoKit.SHA256()
     #else
@@ -23,6 +15,12 @@ package struct SHA256Hasher: ~Copyable {
     #endif
 
     package init() {}
+
+    package static func hash(_ message: [UInt8]) -> [UInt8] {
+        var hash = SHA256Hash()
+        hash.update(message)
+        return hash.finalize()
+    }
 
     package mutating func update(_ bytes: some ContiguousBytes) {
         unsafe bytes.withUnsafeBytes { unsafe hash.update(bufferPointer: $0) }

@@ -67,11 +67,11 @@ extension URLParts {
 
     /// Returns the same parts with a set's bytes percent-encoded. It keeps well-formed escapes.
     func escaped(path pathSet: EscapeSet, query querySet: EscapeSet) -> URLParts {
-        var parts = self
-        parts.path = PercentEncoding.escapeLiteral(path, pathSet)
-        parts.query = query.map { PercentEncoding.escapeLiteral($0, querySet) }
-        parts.fragment = fragment.map { PercentEncoding.escapeLiteral($0, querySet) }
-        return parts
+        changed(self) { parts in
+            parts.path = PercentEncoding.escapeLiteral(path, pathSet)
+            parts.query = query.map { PercentEncoding.escapeLiteral($0, querySet) }
+            parts.fragment = fragment.map { PercentEncoding.escapeLiteral($0, querySet) }
+        }
     }
 
     /// All parts' text (RFC 3986, 5.3).

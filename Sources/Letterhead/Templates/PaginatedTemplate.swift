@@ -159,11 +159,7 @@ extension PaginatedDecorator {
 
     public func resumed(from checkpoint: PageCheckpoint) -> Self { wrapping(base.resumed(from: checkpoint)) }
 
-    private func wrapping(_ base: Base) -> Self {
-        var copy = self
-        copy.base = base
-        return copy
-    }
+    private func wrapping(_ base: Base) -> Self { changed(self) { $0.base = base } }
 }
 
 extension PageContinuation: Equatable where Next: Equatable {}

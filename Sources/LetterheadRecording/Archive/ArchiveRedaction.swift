@@ -64,7 +64,7 @@ struct ArchiveRedaction: Sendable {
                 return head + document(rest, json, depth: depth)
             }.joined(separator: "\n")
         }
-        text = plain(isForm || Self.isForm(text) ? names.redactForm(text) : names.redactJSON(text))
+        text = plain(names.redactNames(text, isForm: isForm || Self.isForm(text)))
         return escaped(plain(names.redactURLs(text)), depth: depth)
     }
 

@@ -63,7 +63,7 @@ public final class Hedge: LoaderLink {
     }
 
     /// Creates a link that sends its requests on an executor, for a simulation.
-    package init(
+    init(
         after delay: Delay, atMost count: Int = 1, share: Double = 0.1,
         counting condition: Retry.Condition? = nil, clock: any Clock<Duration>,
         executor: (any TaskExecutor)?

@@ -229,7 +229,7 @@ struct AWSSeal: Sendable {
     static func hash(_ text: String) -> String { hash(Data(text.utf8)) }
 
     static func hash(_ bytes: Data) -> String {
-        var hasher = SHA256Hasher()
+        var hasher = SHA256Hash()
         hasher.update(bytes)
         return Hexadecimal.text(hasher.finalize())
     }

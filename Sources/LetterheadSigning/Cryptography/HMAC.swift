@@ -7,7 +7,7 @@ enum HMAC {
     static func sha256(_ message: some ContiguousBytes, key: [UInt8]) -> [UInt8] {
         let short = key.count > 64 ? SHA256Hash.hash(key) : key
         let block = short + [UInt8](repeating: 0, count: 64 - short.count)
-        var inner = SHA256Hasher()
+        var inner = SHA256Hash()
         inner.update(block.map { $0 ^ 0x36 })
         inner.update(message)
         return SHA256Hash.hash(block.map { $0 ^ 0x5C } + inner.finalize())

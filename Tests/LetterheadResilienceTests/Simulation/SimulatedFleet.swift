@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import Letterhead
-import LetterheadResilience
 import Synchronization
+
+@testable import LetterheadResilience
 
 /// The links of each of 1,000 clients, and what comes of them.
 enum Policy: String, CaseIterable, Sendable {

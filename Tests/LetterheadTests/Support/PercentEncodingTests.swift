@@ -12,23 +12,17 @@ import Testing
         #expect(PercentEncoding.unescape(escaped) == text)
     }
 
-    @Test(arguments: 0...255) func `each byte is escaped the same alone, at the beginning and at the end`(byte: UInt8) {
+    @Test(arguments: UInt8.min...127) func `each byte is escaped the same alone, at the beginning and at the end`(
+        byte: UInt8
+    ) {
         let isKept =
-            byte < 128 && "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~".utf8.contains(byte)
+            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~".utf8.contains(byte)
         let hex = String(byte, radix: 16, uppercase: true)
         let escaped = isKept ? Array([byte]) : Array("%\(hex.count < 2 ? "0" : "")\(hex)".utf8)
         for (head, tail) in [(0, 0), (0, 5), (5, 0), (1, 1), (2, 2)] {
             let (front, back) = (Array(repeating: UInt8(ascii: "a"), count: head), Array("bcdef".utf8.prefix(tail)))
-            #expect(Self.escape(front + [byte] + back) == front + escaped + back)
-        }
-    }
-
-    private static func escape(_ bytes: [UInt8]) -> [UInt8] {
-        bytes.withUnsafeBufferPointer { bytes in
-            let size = bytes.count + 2 * PercentEncoding.count(bytes, .unreserved)
-            return [UInt8](unsafeUninitializedCapacity: size) { output, count in
-                count = PercentEncoding.write(bytes, .unreserved, to: output)
-            }
+            let text = String(decoding: front + [byte] + back, as: UTF8.self)
+            #expect(Array(PercentEncoding.escape(text, .unreserved).utf8) == front + escaped + back)
         }
     }
 

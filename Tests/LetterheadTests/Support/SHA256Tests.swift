@@ -46,7 +46,7 @@ private func hex(_ bytes: [UInt8]) -> String {
 
     @Test(arguments: [1, 7, 63, 64, 65, 200]) func `a message in pieces has the hash of the whole`(size: Int) {
         let message = (0..<500).map { UInt8(truncatingIfNeeded: $0) }
-        var hasher = SHA256Hasher()
+        var hasher = SHA256Hash()
         for start in stride(from: 0, to: message.count, by: size) {
             hasher.update(message[start..<min(start + size, message.count)])
         }

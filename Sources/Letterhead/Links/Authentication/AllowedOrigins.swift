@@ -122,8 +122,6 @@ extension HTTPRequest {
             event[.origin] = origin?.description
             event[.reason] = reason
         }
-        var unsigned = self
-        unsigned.unsignedReason = reason
-        return unsigned
+        return changed(self) { $0.unsignedReason = reason }
     }
 }

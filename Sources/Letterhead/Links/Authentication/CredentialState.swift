@@ -24,10 +24,6 @@ struct CredentialState<Credential: Sendable>: Sendable {
         let generation: Int
         let freshness: HTTPAuthentication.Freshness
 
-        init(generation: Int, freshness: HTTPAuthentication.Freshness) {
-            (self.generation, self.freshness) = (generation, freshness)
-        }
-
         fileprivate func isGood(for held: Held) -> Bool {
             generation == held.generation && (freshness == .fresh || freshness == .stale)
         }

@@ -16,9 +16,7 @@ extension HTTPAuthentication {
     }
 }
 
-package struct BasicCredentials: Sendable, Hashable {
-    package static let rule = "the username or the password contains a control character"
-
+struct BasicCredentials: Sendable, Hashable {
     /// Cannot contain a colon.
     var username: String
     var password: Secret
@@ -29,12 +27,14 @@ package struct BasicCredentials: Sendable, Hashable {
             return .failure(
                 RefusedCredential("the username contains a colon, which separates it from the password (RFC 7617)"))
         }
-        guard let pair = Self.composed(username + ":" + password.reveal()) else {
-            return .failure(RefusedCredential(Self.rule))
+        guard let pair = HTTPAuthentication.composed(username + ":" + password.reveal()) else {
+            return .failure(RefusedCredential("the username or the password contains a control character"))
         }
         return .success("Basic " + Data(pair.utf8).base64EncodedString())
     }
+}
 
+extension HTTPAuthentication {
     /// Returns the composed form of a username or a password, which does not depend on how it was typed (RFC 7617, 2.1
     /// and RFC 7616, 4). Nil if it contains a control character.
     package static func composed(_ text: String) -> String? {

@@ -185,14 +185,6 @@ extension HTTPLoader {
     }
 }
 
-extension HTTPResponse {
-    var withoutBody: HTTPResponse {
-        var head = self
-        head.body = HTTPResponseBody()
-        return head
-    }
-}
-
 extension Observation {
     func recordDecoding(_ name: HTTPEvent.Name, _ type: Any.Type, _ error: HTTPError? = nil) {
         record(name) { event in

@@ -79,24 +79,14 @@ public struct RedirectPolicy: Sendable {
 
     /// Sets the maximum number of redirects. With 0, the first redirect fails with `.tooManyRedirects`. A negative
     /// limit is `.invalidRequest`.
-    public func limit(_ limit: Int) -> RedirectPolicy {
-        var policy = self
-        policy.limit = limit
-        return policy
-    }
+    public func limit(_ limit: Int) -> RedirectPolicy { changed(self) { $0.limit = limit } }
 
     /// Also follows redirects from https to http.
-    public func allowingDowngrade() -> RedirectPolicy {
-        var policy = self
-        policy.allowsDowngrade = true
-        return policy
-    }
+    public func allowingDowngrade() -> RedirectPolicy { changed(self) { $0.allowsDowngrade = true } }
 
     /// Adds headers that other origins don't receive.
     public func removing(_ names: Set<HTTPHeaders.Name>) -> RedirectPolicy {
-        var policy = self
-        policy.removedHeaders.formUnion(names)
-        return policy
+        changed(self) { $0.removedHeaders.formUnion(names) }
     }
 
     /// The headers that another origin never receives: the ones with credentials, and `Host`.

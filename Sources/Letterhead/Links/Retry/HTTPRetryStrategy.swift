@@ -71,7 +71,7 @@ public struct HTTPRetryStrategy: Sendable, CustomStringConvertible {
 
     /// Retries after the outcomes that meet a condition, instead of ``Retry/Condition/standard``. The last condition
     /// counts. A validator's strategy applies only if the condition holds.
-    public func when(_ condition: Retry.Condition) -> HTTPRetryStrategy { changing { $0.condition = condition } }
+    public func when(_ condition: Retry.Condition) -> HTTPRetryStrategy { changed(self) { $0.condition = condition } }
 
     /// Also retries requests of any method that the server refused to process: after a 429 or 529, after a 503 or 403
     /// with a valid `Retry-After`, and after an event that reports a failure instead of a stream's first value
@@ -80,7 +80,7 @@ public struct HTTPRetryStrategy: Sendable, CustomStringConvertible {
     /// HTTP doesn't guarantee that such a request was not processed, so by default, a POST is not retried. Use this for
     /// a server that documents the guarantee, such as one with a rate limit. If a redirect changed the method, the
     /// request isn't retried, because the server has processed it.
-    public func retryingRefusals() -> HTTPRetryStrategy { changing { $0.retriesRefusals = true } }
+    public func retryingRefusals() -> HTTPRetryStrategy { changed(self) { $0.retriesRefusals = true } }
 
     /// Waits until the server's rate limit resets, after a 429, and after a 403 with a valid `Retry-After` or without a
     /// request left. They are retried in addition to what ``when(_:)`` selects.
@@ -97,17 +97,11 @@ public struct HTTPRetryStrategy: Sendable, CustomStringConvertible {
     /// requests are left, the strategy's own wait applies.
     ///
     /// A request with a method that isn't idempotent also needs ``retryingRefusals()``.
-    public func honoringRateLimits() -> HTTPRetryStrategy { changing { $0.honorsRateLimits = true } }
+    public func honoringRateLimits() -> HTTPRetryStrategy { changed(self) { $0.honorsRateLimits = true } }
 
     /// Makes a validator's strategy a suggestion: the server's `Retry-After` and the request's strategy take
     /// precedence. If the request cannot be retried, the next validator judges the result.
-    public func asFallback() -> HTTPRetryStrategy { changing { $0.isFallback = true } }
-
-    private func changing(_ change: (inout HTTPRetryStrategy) -> Void) -> HTTPRetryStrategy {
-        var copy = self
-        change(&copy)
-        return copy
-    }
+    public func asFallback() -> HTTPRetryStrategy { changed(self) { $0.isFallback = true } }
 }
 
 // MARK: Waits
@@ -176,13 +170,13 @@ extension HTTPRetryStrategy {
     /// as 0.
     public func jitter(_ share: Double) -> HTTPRetryStrategy {
         let share = share.isNaN ? 0 : min(max(share, 0), 1)
-        return changing { $0.plan = { [plan] in plan($0, $1).map { ($0.duration, share) } } }
+        return changed(self) { $0.plan = { [plan] in plan($0, $1).map { ($0.duration, share) } } }
     }
 
     /// Limits the strategy to this number of waits. A negative count is zero.
     public func times(_ count: Int) -> HTTPRetryStrategy {
         let count = min(max(count, 0), self.count ?? .max)
-        return changing {
+        return changed(self) {
             ($0.description, $0.count) = ("\(self), \(count) times", count)
             $0.plan = { [plan] in $0 <= count ? plan($0, $1) : nil }
         }
@@ -199,7 +193,7 @@ extension HTTPRetryStrategy {
     public func then(_ next: HTTPRetryStrategy) -> HTTPRetryStrategy {
         guard let count else { return self }
         let sum = next.count.map { count.addingReportingOverflow($0) }.map { $0.overflow ? .max : $0.partialValue }
-        return changing {
+        return changed(self) {
             ($0.description, $0.count) = ("\(self), then \(next)", sum)
             $0.plan = { [plan] in $0 <= count ? plan($0, $1) : next.plan($0 - count, $1) }
         }
@@ -225,10 +219,12 @@ extension HTTPRetryStrategy {
         onResponse: @escaping @Sendable (_ original: inout HTTPRequest, _ answer: HTTPResponse) async throws -> Void,
         onError: @escaping @Sendable (any Error) async -> Void
     ) -> HTTPRetryStrategy {
-        preparing("after another request", delay: delay, onError: onError) { original, send in
+        var strategy = preparing("after another request", delay: delay, onError: onError) { original, send in
             let answer = try await send(alternate)
             try await onResponse(&original, answer)
-        }.changing { $0.maximumAlternates = maximum }
+        }
+        strategy.maximumAlternates = maximum
+        return strategy
     }
 
     /// Runs a task, which may change the original for its next attempts, then waits, and then retries it. A negative
@@ -247,19 +243,19 @@ extension HTTPRetryStrategy {
         _ prepare: @escaping @Sendable (inout HTTPRequest, Send) async throws -> Void
     ) -> HTTPRetryStrategy {
         let alternate: Alternate = { original, next, timeline throws(HTTPError) in
-            var changed = original
+            var prepared = original
             do {
-                try await prepare(&changed) { try await next.load($0, for: original, on: timeline) }
+                try await prepare(&prepared) { try await next.load($0, for: original, on: timeline) }
                 // The closure may have replaced the original by another request, such as an attempt.
-                (changed.context, changed.attemptNumber) = (original.context, nil)
-                return changed
+                (prepared.context, prepared.attemptNumber) = (original.context, nil)
+                return prepared
             } catch {
                 if let cancellation = original.cancellation() { throw cancellation }
                 await onError(error)
                 return original
             }
         }
-        return HTTPRetryStrategy(name) { _, _ in (delay, 0) }.changing { $0.alternate = alternate }
+        return changed(HTTPRetryStrategy(name) { _, _ in (delay, 0) }) { $0.alternate = alternate }
     }
 }
 

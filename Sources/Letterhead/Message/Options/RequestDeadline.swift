@@ -70,10 +70,7 @@ extension HTTPRequest {
 
     /// A copy without a deadline, for a shared load with waiters that have their own.
     var withoutDeadline: HTTPRequest {
-        guard hasDeadline else { return self }
-        var request = self
-        request.inheritDeadline(from: nil)
-        return request
+        hasDeadline ? changed(self) { $0.inheritDeadline(from: nil) } : self
     }
 
     /// Loads the request within a limit, unless its deadline is earlier. All deadlines of requests begin and end here.

@@ -58,7 +58,7 @@ extension Redaction {
     package func redacted(_ data: Data, headers: HTTPHeaders, isCut: Bool = false) -> String? {
         guard !Self.isMultipart(headers), let text = Self.utf8(data, isCut: isCut) else { return nil }
         let isForm = headers.mediaType?.essence == MediaType.form.essence
-        return redactURLs(isForm ? redactForm(text) : redactJSON(text))
+        return redactURLs(redactNames(text, isForm: isForm))
     }
 
     static func isMultipart(_ headers: HTTPHeaders) -> Bool {
@@ -88,8 +88,11 @@ extension Redaction {
         }
     }
 
+    /// Redacts the values of secret names in a form or in JSON.
+    package func redactNames(_ text: String, isForm: Bool) -> String { isForm ? redactForm(text) : redactJSON(text) }
+
     /// Redacts the values of secret names in a form, and values without a name.
-    package func redactForm(_ text: String) -> String {
+    private func redactForm(_ text: String) -> String {
         text.utf8.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false).map { pair in
             let name = Substring(pair.prefix { $0 != UInt8(ascii: "=") })
             return name.isEmpty && !pair.isEmpty || isSecret(parameter: PercentEncoding.unescape(name))
@@ -100,7 +103,7 @@ extension Redaction {
 
 extension Redaction {
     /// Redacts any JSON value that follows a secret `"name":`. The document may be truncated or malformed.
-    package func redactJSON(_ text: String) -> String {
+    func redactJSON(_ text: String) -> String {
         var output: [UInt8] = []
         var rest = Array(text.utf8)[...]
         while let open = rest.firstIndex(of: JSONBytes.quote) {

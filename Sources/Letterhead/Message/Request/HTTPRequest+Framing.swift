@@ -168,7 +168,7 @@ extension HTTPRequest {
         // The slice ends with the bytes.
         text.withBytes { bytes in
             guard unsafe bytes.first == UInt8(ascii: "["), unsafe bytes.last == UInt8(ascii: "]") else {
-                return unsafe PercentEncoding.count(bytes, .unreserved) == 0
+                return unsafe !bytes.contains(where: EscapeSet.unreserved.escapes)
             }
             let inside = unsafe bytes.dropFirst().dropLast()
             return unsafe inside.contains(UInt8(ascii: ":"))
@@ -216,7 +216,7 @@ extension HTTPHeaders {
 
     /// The rule of RFC 9110, 5.1 and 5.5 that a field violates, or nil if all are well formed. A Content-Length
     /// violates one, unless it is the body's length.
-    package func brokenRule(bodyLength: @autoclosure () -> Int? = nil) -> String? {
+    func brokenRule(bodyLength: @autoclosure () -> Int? = nil) -> String? {
         var contentTypes = 0
         var hasHost = false
         for place in fields.indices {

@@ -281,18 +281,16 @@ extension HTTPRequest {
     /// client's environment.
     public var withEnvironment: HTTPRequest {
         guard let environment = missingEnvironment else { return self }
-        var shown = self
-        shown.body = EmptyBody()
-        environment.apply(to: &shown)
-        return shown
+        return changed(self) { shown in
+            shown.body = EmptyBody()
+            environment.apply(to: &shown)
+        }
     }
 
     /// A copy with the body, and with the environment's method, URL and headers.
     package var completed: HTTPRequest {
         guard let environment = missingEnvironment else { return self }
-        var completed = self
-        environment.apply(to: &completed)
-        return completed
+        return changed(self) { environment.apply(to: &$0) }
     }
 
     /// Refuses a base URL that cannot complete the request, for a link that needs the URL first.

@@ -90,7 +90,7 @@ public struct HTTPResponse: Sendable {
     }
 }
 
-extension HTTPResponse: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension HTTPResponse: CustomStringConvertible, CustomReflectable {
     /// The status, the request line, the headers, and the body's media type and length. Secrets are redacted.
     public var description: String {
         let redaction = request.redaction
@@ -99,8 +99,6 @@ extension HTTPResponse: CustomStringConvertible, CustomDebugStringConvertible, C
         if body.buffered?.isEmpty != true { lines += ["", Redaction.outline(of: self)] }
         return lines.joined(separator: "\n")
     }
-
-    public var debugDescription: String { description }
 
     public var customMirror: Mirror { Mirror(describing: self) }
 }
@@ -139,6 +137,8 @@ extension HTTPResponse {
 private let keptBytes = 1 << 20
 
 extension HTTPResponse {
+    var withoutBody: HTTPResponse { changed(self) { $0.body = HTTPResponseBody() } }
+
     /// Returns the response for an error, with at most 1 MiB of its body in memory.
     func keptInMemory() async -> HTTPResponse {
         var response = self
@@ -154,9 +154,8 @@ extension HTTPResponse {
             return self
         }
         var response = self
-        response.body = HTTPResponseBody()
         do { response.body = HTTPResponseBody(try await body.data()) } catch {
-            throw HTTPError(error, request: self.request, response: response)
+            throw HTTPError(error, request: self.request, response: withoutBody)
         }
         return response
     }

@@ -451,11 +451,7 @@ extension HTTPResponseBody {
         let response: HTTPResponse
         var request: HTTPRequest { response.request }
 
-        init(_ response: HTTPResponse) {
-            var head = response
-            head.body = HTTPResponseBody()
-            self.response = head
-        }
+        init(_ response: HTTPResponse) { self.response = response.withoutBody }
 
         static func error(
             _ origin: Origin?, _ code: HTTPError.Code, _ message: String, underlying: (any Error)? = nil

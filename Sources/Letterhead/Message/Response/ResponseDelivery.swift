@@ -138,10 +138,8 @@ extension HTTPResponse {
 
     fileprivate func tooLarge(limit: Int) -> HTTPError {
         let error = HTTPBodyError.tooLarge(limit: limit)
-        var response = self
-        response.body = HTTPResponseBody()
         return HTTPError(
-            .responseTooLarge, request: request, response: response, underlying: error,
+            .responseTooLarge, request: request, response: withoutBody, underlying: error,
             message: "\(error) (see responseLimit)")
     }
 }

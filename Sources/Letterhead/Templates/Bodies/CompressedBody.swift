@@ -7,7 +7,7 @@ extension HTTPBody {
     ///
     /// - Parameter level: the compression level, from 1 (fastest) to 9 (smallest). Sending with any other level fails
     ///   with ``HTTPBodyError/invalid(_:file:)``. Default: 6.
-    public func compressed(level: Int = 6) -> some HTTPBody { CompressedBody(self, level: level) }
+    public func compressed(level: Int = 6) -> some HTTPBody { CompressedBody(body: self, level: level) }
 }
 
 /// Compresses a body with gzip (RFC 1952) while sending it.
@@ -19,12 +19,8 @@ extension HTTPBody {
 /// The compressed length is known only if the uncompressed body is in memory. The same bytes always have the same
 /// compressed form, so a retry sends the same bytes.
 struct CompressedBody: SteadyBody {
-    private let body: any HTTPBody
-    private let level: Int
-
-    init(_ body: any HTTPBody, level: Int) {
-        (self.body, self.level) = (body, level)
-    }
+    let body: any HTTPBody
+    let level: Int
 
     var isEmpty: Bool { body.isEmpty }
 
@@ -38,7 +34,7 @@ struct CompressedBody: SteadyBody {
     var isReplayable: Bool { body.isReplayable }
 
     func mapBodies(_ change: (any HTTPBody) -> any HTTPBody) -> CompressedBody? {
-        CompressedBody(change(body), level: level)
+        CompressedBody(body: change(body), level: level)
     }
 
     func encode() throws -> Data { try Deflater(level: level).deflated(try body.encode(), isLast: true) }

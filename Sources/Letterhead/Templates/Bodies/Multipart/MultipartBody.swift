@@ -99,20 +99,20 @@ public struct MultipartBody: HTTPBody, SteadyBody {
     /// Returns the body's layout (RFC 2046, 5.1.1), with the contents that a closure returns.
     private func segments(_ content: (any HTTPBody) throws -> BodyChunks) rethrows -> MultipartSegments {
         // Every delimiter except the first ends the preceding content.
-        let delimiter = Array("\r\n--\(boundary)\r\n".utf8)
-        var segments: [MultipartSegments.Segment] = []
+        let delimiter = Data("\r\n--\(boundary)\r\n".utf8)
+        var segments: [BodyChunks] = []
         segments.reserveCapacity(3 * parts.count + 1)
         for index in parts.indices {
-            segments.append(.bytes(index == 0 ? Array(delimiter.dropFirst(2)) : delimiter))
-            segments.append(.bytes(parts[index].fields.lines))
+            segments.append(BodyChunks(index == 0 ? delimiter.dropFirst(2) : delimiter))
+            segments.append(BodyChunks(Data(parts[index].fields.lines)))
             do {
-                segments.append(.body(try content(parts[index].body)))
+                segments.append(try content(parts[index].body))
             } catch let error as HTTPBodyError {
                 throw error.inside(part: index)
             }
         }
-        segments.append(.bytes(Array("\(parts.isEmpty ? "" : "\r\n")--\(boundary)--\r\n".utf8)))
-        return MultipartSegments(segments)
+        segments.append(BodyChunks(Data("\(parts.isEmpty ? "" : "\r\n")--\(boundary)--\r\n".utf8)))
+        return MultipartSegments(segments: segments)
     }
 }
 

@@ -4,29 +4,7 @@ import LetterheadFoundation
 /// A multipart body's bytes in order: for each part a delimiter, the header fields and the content, and at the end the
 /// closing delimiter. The length, the bytes in memory and the stream follow from them.
 struct MultipartSegments: Sendable {
-    enum Segment: Sendable {
-        case bytes([UInt8])
-        case body(BodyChunks)
-
-        var length: Int? {
-            switch self {
-            case .bytes(let bytes): bytes.count
-            case .body(let chunks): chunks.length
-            }
-        }
-
-        /// Nil if the bytes aren't in memory.
-        var data: Data? {
-            switch self {
-            case .bytes(let bytes): Data(bytes)
-            case .body(let chunks): chunks.data
-            }
-        }
-    }
-
-    private let segments: [Segment]
-
-    init(_ segments: [Segment]) { self.segments = segments }
+    let segments: [BodyChunks]
 
     /// The number of bytes. Nil if a segment's length is unknown.
     var length: Int? {
@@ -41,12 +19,7 @@ struct MultipartSegments: Sendable {
         let length = length ?? 0
         var bytes = GrowingBytes(capacity: length)
         for segment in segments {
-            let hasRoom =
-                switch segment {
-                case .bytes(let part): bytes.append(part)
-                case .body(let chunks): bytes.append(chunks.data ?? Data())
-                }
-            guard hasRoom else {
+            guard bytes.append(segment.data ?? Data()) else {
                 throw HTTPBodyError.invalid("the multipart body of \(length) bytes does not fit into memory")
             }
         }
@@ -56,8 +29,7 @@ struct MultipartSegments: Sendable {
     /// Returns the bytes, in one piece if they are in memory and at most 1 MiB.
     func chunks() throws(HTTPBodyError) -> BodyChunks {
         let length = length
-        let isPulled = segments.contains { if case .body(let chunks) = $0 { chunks.data == nil } else { false } }
-        if let length, length <= 1 << 20, !isPulled { return BodyChunks(try data()) }
+        if let length, length <= 1 << 20, segments.allSatisfy({ $0.data != nil }) { return BodyChunks(try data()) }
         let walk = MultipartWalk(segments)
         return BodyChunks(length: length) { try await walk.next() }
     }
@@ -69,22 +41,20 @@ private actor MultipartWalk {
     /// copied.
     private static let joined = 64 << 10
 
-    private let segments: [MultipartSegments.Segment]
+    private let segments: [BodyChunks]
     private var index = 0
     private var current: BodyChunks.Iterator?
 
-    init(_ segments: [MultipartSegments.Segment]) { self.segments = segments }
+    init(_ segments: [BodyChunks]) { self.segments = segments }
 
     func next() async throws -> Data? {
         while index < segments.count {
             if let held = held() { return held }
             do {
-                if case .body(let chunks) = segments[index] {
-                    var walk = current ?? chunks.makeAsyncIterator()
-                    if let piece = try await walk.next() {
-                        current = walk
-                        return piece
-                    }
+                var walk = current ?? segments[index].makeAsyncIterator()
+                if let piece = try await walk.next() {
+                    current = walk
+                    return piece
                 }
             } catch let error as HTTPBodyError {
                 // Each part has three segments.
