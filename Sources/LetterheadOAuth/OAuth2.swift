@@ -64,14 +64,12 @@ extension OAuth2 {
     }
 }
 
-extension OAuth2.Tokens: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension OAuth2.Tokens: CustomStringConvertible, CustomReflectable {
     /// The scopes and the expiry, without the tokens.
     public var description: String {
         let end = expiresAt.map { ", until \($0.ISO8601Format())" } ?? ""
         return "tokens for \(scope.map { $0.sorted().joined(separator: " ") } ?? "an unknown scope")\(end)"
     }
-
-    public var debugDescription: String { description }
 
     /// A mirror with only the description, so that `dump` prints no tokens.
     public var customMirror: Mirror { Mirror(self, unlabeledChildren: [description]) }

@@ -41,7 +41,7 @@ import Testing
 
     private func body(_ kind: String) throws -> any HTTPBody {
         switch kind {
-        case "JSON": return JSONBody(1, encoder: NumberingEncoder())
+        case "JSON": return JSONBody(1, encoder: NumberingEncoder(), contentType: .json)
         case "encoded": return EncodedBody(1, encoder: NumberingEncoder(), contentType: "text/plain")
         case "client": return JSONBody(1)
         case "compressed": return NumberedBody().compressed()

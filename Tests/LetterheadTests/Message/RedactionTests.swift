@@ -102,7 +102,7 @@ private struct Text: HTTPBody {
 
     @Test func `no description of a body outside a request contains a secret`() {
         expectRedacted(TextBody("SECRET"), shows: "(text/plain, 6 bytes)")
-        expectRedacted(JSONBody(["password": "SECRET"]), shows: "JSONBody")
+        expectRedacted(JSONBody(["password": "SECRET"]), shows: "EncodedBody")
         expectRedacted(FormBody(["token": "SECRET", "scope": "marker"]).compressed(), shows: "Compressed")
         expectRedacted(MultipartBody.Part.text("SECRET", name: "marker"), shows: #"part "marker", 6 bytes"#)
         expectRedacted(MultipartBody.Part.data(Data("SECRET".utf8), name: "marker"), shows: "marker")

@@ -32,8 +32,9 @@ struct RequestDecoratorInferenceTests {
     }
 
     @Test func `by default, body, response and failure are those of the base`() {
-        #expect(types(of: Plain(base: Post())) == ["JSONBody", "Array<Int>", "String"])
-        #expect(types(of: Post().header("a", "b").query("c", 1).paginated()) == ["JSONBody", "Array<Int>", "String"])
+        #expect(types(of: Plain(base: Post())) == ["EncodedBody", "Array<Int>", "String"])
+        let decorated = Post().header("a", "b").query("c", 1).paginated()
+        #expect(types(of: decorated) == ["EncodedBody", "Array<Int>", "String"])
     }
 
     @Test func `the body of a decorator is sent`() throws {
@@ -45,7 +46,7 @@ struct RequestDecoratorInferenceTests {
     }
 
     @Test func `a decorator decodes the response itself`() {
-        #expect(types(of: OtherResponse(base: Post())) == ["JSONBody", "Int", "String"])
-        #expect(types(of: Post().paginated().unwrapping(\.count).header("a", "b")) == ["JSONBody", "Int", "String"])
+        #expect(types(of: OtherResponse(base: Post())) == ["EncodedBody", "Int", "String"])
+        #expect(types(of: Post().paginated().unwrapping(\.count).header("a", "b")) == ["EncodedBody", "Int", "String"])
     }
 }

@@ -74,19 +74,17 @@ extension HTTPAuthentication: Equatable {
     }
 }
 
-extension HTTPAuthentication: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension HTTPAuthentication: CustomStringConvertible, CustomReflectable {
     public var description: String {
         switch choice {
         case .anonymous: "anonymous"
         case .named(let name): "named \(name)"
         case .composite(let methods, let name):
-            "composite of " + methods.keys.map(\.rawValue).sorted().joined(separator: ", ")
+            "composite of " + methods.keys.sorted().joined(separator: ", ")
                 + (name.map { ", \($0) by default" } ?? "")
         case .method(let method): method.name
         }
     }
-
-    public var debugDescription: String { description }
 
     /// Contains only the description, so that `dump` prints no secrets.
     public var customMirror: Mirror { Mirror(describing: self) }
@@ -171,15 +169,7 @@ extension HTTPAuthentication {
 
 extension HTTPAuthentication {
     /// Names a method in a composite.
-    public struct Name: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
-        public let rawValue: String
-
-        public init(rawValue: String) { self.rawValue = rawValue }
-
-        public init(stringLiteral value: String) { self.init(rawValue: value) }
-
-        public var description: String { rawValue }
-    }
+    public typealias Name = String
 
     /// Combines several named methods. Each request chooses one.
     ///
@@ -371,9 +361,8 @@ extension HTTPAuthentication.Failure.Reason {
     public static let store = Self(rawValue: "store")
 }
 
-extension HTTPAuthentication.Failure: SafelyDescribed, CustomDebugStringConvertible, CustomReflectable {
+extension HTTPAuthentication.Failure: SafelyDescribed, CustomReflectable {
     public var description: String { message }
-    public var debugDescription: String { message }
     /// Contains only the description, so that `dump` prints no secrets.
     public var customMirror: Mirror { Mirror(describing: self) }
 }

@@ -65,11 +65,7 @@ extension CookieJar {
         func hasExpired(at now: Date) -> Bool { expires.map { $0 <= now } ?? false }
 
         /// The cookie after it was written to the file.
-        var saved: Cookie {
-            var cookie = self
-            cookie.savedExpiry = expires
-            return cookie
-        }
+        var saved: Cookie { changed(self) { $0.savedExpiry = expires } }
 
         /// Returns whether the file contains this cookie, apart from a small change of its expiry.
         func isSaved(as old: Cookie, at now: Date) -> Bool {
@@ -86,11 +82,10 @@ extension CookieJar {
     }
 }
 
-extension CookieJar.Cookie: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension CookieJar.Cookie: CustomStringConvertible, CustomReflectable {
     public var description: String {
         "\(Redaction.visible(name))=\(Redaction.placeholder) (\(Redaction.visible(domain))\(Redaction.visible(path)))"
     }
-    public var debugDescription: String { description }
     /// `dump` prints no value.
     public var customMirror: Mirror { Mirror(describing: self) }
 }

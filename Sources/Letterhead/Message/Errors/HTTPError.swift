@@ -130,7 +130,7 @@ private protocol HTTPErrorContents: Sendable {
     var mayHaveBeenSent: Bool { get }
 }
 
-extension HTTPError: LocalizedError, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension HTTPError: LocalizedError, CustomStringConvertible, CustomReflectable {
     /// One line: the code, the method, the URL with its query names, the status, the ``requestID``, the number of
     /// attempts if there are several, the message, a summary of the underlying error, and the server's explanation.
     ///
@@ -172,8 +172,6 @@ extension HTTPError: LocalizedError, CustomStringConvertible, CustomDebugStringC
     }
 
     public var errorDescription: String? { description }
-
-    public var debugDescription: String { description }
 
     public var customMirror: Mirror { Mirror(describing: self) }
 }

@@ -174,10 +174,9 @@ extension HTTPHeaders: ExpressibleByDictionaryLiteral {
     }
 }
 
-extension HTTPHeaders: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension HTTPHeaders: CustomStringConvertible, CustomReflectable {
     /// One line for each field. Secret values are redacted.
     public var description: String { Redaction.standard.text(of: self) }
-    public var debugDescription: String { description }
     public var customMirror: Mirror { Mirror(describing: self, as: .collection) }
 }
 

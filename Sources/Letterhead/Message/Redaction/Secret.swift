@@ -26,9 +26,8 @@ extension Secret: ExpressibleByStringLiteral {
     public init(stringLiteral value: String) { self.init(value) }
 }
 
-extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension Secret: CustomStringConvertible, CustomReflectable {
     public var description: String { Redaction.placeholder }
-    public var debugDescription: String { Redaction.placeholder }
     public var customMirror: Mirror { Mirror(describing: self) }
 }
 

@@ -280,7 +280,7 @@ public struct HTTPRequest: RequestSettings, Identifiable {
     }
 }
 
-extension HTTPRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension HTTPRequest: CustomStringConvertible, CustomReflectable {
     /// The method, the URL, the headers, and the body's media type and length. Secrets are redacted.
     public var description: String {
         var lines = [redaction.requestLine(of: self)]
@@ -288,8 +288,6 @@ extension HTTPRequest: CustomStringConvertible, CustomDebugStringConvertible, Cu
         if !body.isEmpty { lines += ["", Redaction.outline(of: describedBody, headers: framedHeaders())] }
         return lines.joined(separator: "\n")
     }
-
-    public var debugDescription: String { description }
 
     public var customMirror: Mirror { Mirror(describing: self) }
 }

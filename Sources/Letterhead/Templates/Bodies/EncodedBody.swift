@@ -1,8 +1,21 @@
 // SPDX-License-Identifier: MIT
 public import LetterheadFoundation
 
-/// A body that encodes a value with any encoder when the request is sent. Use ``JSONBody`` for JSON, and ``FormBody``
-/// for a form.
+/// A body that encodes a value as JSON (RFC 8259) when the request is sent. Use it for any `Encodable` value. For a few
+/// named values without a type, ``RequestTemplate/parameters`` are shorter.
+///
+/// ```swift
+/// JSONBody(user)
+/// JSONBody(user, encoder: snakeCase)
+/// ```
+///
+/// If JSON cannot represent a value, such as an infinite number, sending fails with `.invalidRequest` and the
+/// underlying `EncodingError` before anything is sent. The body is never empty: even an empty string has two bytes in
+/// JSON.
+public typealias JSONBody = EncodedBody
+
+/// A body that encodes a value when the request is sent: as JSON, under the name ``JSONBody``, or with any encoder and
+/// its media type. Use ``FormBody`` for a form.
 ///
 /// ```swift
 /// EncodedBody(settings, encoder: PropertyListEncoder(), contentType: "application/x-plist")
@@ -11,24 +24,40 @@ public import LetterheadFoundation
 /// If the encoder throws, sending fails with `.invalidRequest` and the underlying error before anything is sent.
 public struct EncodedBody: HTTPBody {
     public var additionalHeaders: HTTPHeaders
-    private let make: @Sendable () throws -> Data
+    /// A closure, so that the description of the body doesn't contain the value.
+    private let make: @Sendable (any HTTPBodyEncoder) throws -> Data
+    fileprivate var encoder: (any HTTPBodyEncoder)?
 
-    /// Creates a body from a value. A Content-Type among the `additionalHeaders` takes precedence over `contentType`.
+    /// Creates a JSON body from a value. The encoder names the keys and formats dates. Default: the encoder of the
+    /// request or the client (``RequestSettings/encoder``), or else one that sorts the keys and doesn't escape slashes.
+    /// A Content-Type among the `additionalHeaders` takes precedence over `contentType`.
     public init(
-        _ value: some Encodable & Sendable, encoder: some HTTPBodyEncoder, contentType: MediaType,
+        _ value: some Encodable & Sendable, encoder: JSONEncoder? = nil, contentType: MediaType = .json,
         additionalHeaders: HTTPHeaders = [:]
     ) {
-        make = { try encoder.encode(value) }
+        make = { try $0.encode(value) }
+        self.encoder = encoder
         self.additionalHeaders = additionalHeaders.describing(contentType)
     }
 
-    public func encode() throws -> Data { try make() }
+    /// Creates a body from a value, in the format of any encoder. A Content-Type among the `additionalHeaders` takes
+    /// precedence over `contentType`.
+    public init(
+        _ value: some Encodable & Sendable, encoder: any HTTPBodyEncoder, contentType: MediaType,
+        additionalHeaders: HTTPHeaders = [:]
+    ) {
+        self.init(value, contentType: contentType, additionalHeaders: additionalHeaders)
+        self.encoder = encoder
+    }
+
+    /// Returns the encoded value. A request calls this once and keeps the bytes.
+    public func encode() throws -> Data { try make(encoder ?? JSONEncoder.standard) }
 }
 
 /// Encodes a value to a body's bytes: `JSONEncoder`, `PropertyListEncoder`, or a custom encoder for another format.
 ///
-/// Pass an encoder to ``EncodedBody`` or ``JSONBody``. To write one, implement a single function. Sending the request
-/// calls it once, and every attempt sends its bytes. Throw an error for a value that you cannot encode.
+/// Pass an encoder to ``EncodedBody`` with its media type. To write one, implement a single function. Sending the
+/// request calls it once, and every attempt sends its bytes. Throw an error for a value that you cannot encode.
 ///
 /// ```swift
 /// struct LinesEncoder: HTTPBodyEncoder {
@@ -41,39 +70,6 @@ public protocol HTTPBodyEncoder: Sendable {
 
 extension JSONEncoder: HTTPBodyEncoder {}
 extension PropertyListEncoder: HTTPBodyEncoder {}
-
-/// A body that encodes a value as JSON (RFC 8259) when the request is sent. Use it for any `Encodable` value. For a few
-/// named values without a type, ``RequestTemplate/parameters`` are shorter.
-///
-/// ```swift
-/// JSONBody(user)
-/// JSONBody(user, encoder: snakeCase)
-/// ```
-///
-/// If JSON cannot represent a value, such as an infinite number, sending fails with `.invalidRequest` and the
-/// underlying `EncodingError` before anything is sent. The body is never empty: even an empty string has two bytes in
-/// JSON.
-public struct JSONBody: HTTPBody {
-    public var additionalHeaders: HTTPHeaders
-    /// A closure, so that the body's description doesn't contain the value.
-    private let make: @Sendable (any HTTPBodyEncoder) throws -> Data
-    fileprivate var encoder: (any HTTPBodyEncoder)?
-
-    /// Creates a body from a value. The encoder names the keys and formats dates. Default: the request's or the
-    /// client's encoder (``RequestSettings/encoder``), or else one that sorts the keys and doesn't escape slashes. A
-    /// Content-Type among the `additionalHeaders` takes precedence over `contentType`.
-    public init(
-        _ value: some Encodable & Sendable, encoder: (any HTTPBodyEncoder)? = nil,
-        contentType: MediaType = .json, additionalHeaders: HTTPHeaders = [:]
-    ) {
-        make = { try $0.encode(value) }
-        self.encoder = encoder
-        self.additionalHeaders = additionalHeaders.describing(contentType)
-    }
-
-    /// Returns the JSON. A request calls this once and keeps the bytes.
-    public func encode() throws -> Data { try make(encoder ?? JSONEncoder.standard) }
-}
 
 extension JSONEncoder {
     /// The encoder for bodies without one. The same value always has the same text.
@@ -112,9 +108,9 @@ extension HTTPBody {
     /// ``JSONBody``, or if its bytes are decided.
     func taking(_ encoder: any HTTPBodyEncoder) -> (any HTTPBody)? {
         switch self {
-        case var json as JSONBody where json.encoder == nil:
-            json.encoder = encoder
-            return json
+        case var body as EncodedBody where body.encoder == nil:
+            body.encoder = encoder
+            return body
         case let once as EncodedOnce: return once.isDecided ? nil : once.base.taking(encoder).map { EncodedOnce($0) }
         case let steady as any SteadyBody: return steady.mapBodies { $0.taking(encoder) ?? $0 }
         default: return nil

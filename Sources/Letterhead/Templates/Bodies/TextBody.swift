@@ -48,9 +48,8 @@ public struct TextBody: HTTPBody, SteadyBody {
     private var isUTF8: Bool { ASCII.equalIgnoringCase(charset, "utf-8") }
 }
 
-extension TextBody: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension TextBody: CustomStringConvertible, CustomReflectable {
     /// The media type and the length.
     public var description: String { Redaction.outline(of: self, headers: additionalHeaders) }
-    public var debugDescription: String { description }
     public var customMirror: Mirror { Mirror(describing: self) }
 }

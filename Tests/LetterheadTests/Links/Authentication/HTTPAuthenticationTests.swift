@@ -169,7 +169,7 @@ private func sent(
         let composite = HTTPAuthentication.composite(
             ["user": .bearer("u"), "service": .bearer("s"), "nobody": .anonymous])
         var request = HTTPRequest(url: api)
-        request.authentication = .named(.init(rawValue: name))
+        request.authentication = .named(name)
         #expect(try await sent(request, client: composite).headers["Authorization"] == expected)
     }
 

@@ -222,7 +222,8 @@ import Testing
         let cookie = try #require(response.cookies.first)
         #expect(cookie.value == "s3cret" && cookie.isHTTPOnly)
         var texts = [
-            "\(jar)", "\(cookie)", cookie.debugDescription, "\(response)", "\(response[option: CookieDecisions.self])",
+            "\(jar)", "\(cookie)", String(reflecting: cookie), "\(response)",
+            "\(response[option: CookieDecisions.self])",
         ]
         for value in [jar, cookie, [cookie]] as [Any] {
             var text = ""

@@ -60,10 +60,9 @@ public struct FormBody: HTTPBody, SteadyBody {
     public func encode() throws -> Data { try form.get() }
 }
 
-extension FormBody: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension FormBody: CustomStringConvertible, CustomReflectable {
     /// The media type and the length.
     public var description: String { Redaction.outline(of: self, headers: additionalHeaders) }
-    public var debugDescription: String { description }
     public var customMirror: Mirror { Mirror(describing: self) }
 }
 

@@ -98,13 +98,12 @@ extension MultipartBody {
     }
 }
 
-extension MultipartBody.Part: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension MultipartBody.Part: CustomStringConvertible, CustomReflectable {
     /// The name and the length. The content is omitted, because it may be secret regardless of the name.
     public var description: String {
         let length = body.contentLength.map { "\($0) bytes" } ?? "length unknown"
         return "part \(fields.shownName.map { "\"\($0)\", " } ?? "")\(length)"
     }
 
-    public var debugDescription: String { description }
     public var customMirror: Mirror { Mirror(describing: self) }
 }
