@@ -116,31 +116,29 @@ private enum ChosenMethod: HTTPRequestOption { static let defaultOptionValue: Ch
 
 /// Remembers which requests receive which challenges.
 private final class AnswerChallenges: LoaderLink {
-    private struct State {
-        /// The challenges, by method, origin and path.
-        var known: [[UInt8]: Challenges] = [:]
-        var resets = 0
+    /// The challenges by method, origin and path, until a reset.
+    private final class Known: Sendable {
+        let challenges = Mutex<[[UInt8]: Challenges]>([:])
     }
 
     private let chosen: HTTPAuthentication
     private let link: Authenticate
-    private let state = Mutex(State())
+    /// A request that began before a reset adds its challenge to the previous object.
+    private let known = Mutex(Known())
 
     init(with chosen: HTTPAuthentication) { (self.chosen, link) = (chosen, Authenticate(chosen)) }
 
     func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         let place = Self.place(of: request)
-        var (challenges, resets) = state.withLock { ($0.known[place], $0.resets) }
+        let known = known.withLock(\.self)
+        var challenges = known.challenges.withLock { $0[place] }
         for _ in 1...2 {
             let response = try await load(request, for: challenges, next: next)
             guard let new = Challenges(response), !new.key.isSame(as: challenges?.key ?? "") else { return response }
-            let isCurrent = state.withLock { state in
-                guard request.generation.map({ !$0.hasEnded }) ?? (state.resets == resets) else { return false }
-                if state.known.count >= 1_000 { state.known = [:] }
-                state.known[place] = new
-                return true
+            known.challenges.withLock { all in
+                if all.count >= 1_000 { all = [:] }
+                all[place] = new
             }
-            guard isCurrent else { throw HTTPError(.cancelled, request: request, message: "the client was reset") }
             guard request.body.isEmpty || request.body.isReplayable else { return response }
             await response.body.discard()
             challenges = new
@@ -149,7 +147,7 @@ private final class AnswerChallenges: LoaderLink {
     }
 
     func reset(next: any HTTPLoader) async {
-        state.withLock { $0 = State(resets: $0.resets + 1) }
+        known.withLock { $0 = Known() }
         await link.reset(next: next)
     }
 
@@ -203,13 +201,8 @@ private final class ChosenMethods: CredentialProvider {
         @Sendable (HTTPChallenge, HTTPAuthentication.Need<HTTPAuthentication>) async throws -> HTTPAuthentication?
 
     private let choose: Choose
-    private struct Kept {
-        /// The methods that store credentials. A reset removes these credentials.
-        var methods: [HTTPAuthentication] = []
-        var resets = 0
-    }
-
-    private let kept = Mutex(Kept())
+    /// The methods that store credentials. A reset removes these credentials.
+    private let kept = Mutex<[HTTPAuthentication]>([])
     /// The refused trials, by origin. Without this limit, a server could send a new challenge each time.
     private let refused = Mutex<[HTTPOrigin: [ChosenMethodTrial]]>([:])
     private let limit: (count: Int, window: Duration)
@@ -228,7 +221,6 @@ private final class ChosenMethods: CredentialProvider {
     }
 
     func credential(for need: HTTPAuthentication.Need<Chosen>) async throws -> Chosen? {
-        let resets = kept.withLock(\.resets)
         guard let choice = need.request.loadValues[option: ChosenMethod.self] else { return nil }
         let asked = choice.challenges
         let trial = ChosenMethodTrial(origin: need.request.origin, start: timeline.now)
@@ -238,7 +230,7 @@ private final class ChosenMethods: CredentialProvider {
             isRefused: need.isRefused, response: need.response)
         for challenge in (need.response.flatMap(Challenges.init) ?? asked).byPreference {
             guard let method = try await choose(challenge, own) else { continue }
-            for unused in keep(method, for: need.request, unlessResetSince: resets) { await Self.reset(unused) }
+            for unused in keep(method, for: need.request) { await Self.reset(unused) }
             return Chosen(method: method, key: asked.key, trial: trial)
         }
         throw Failure(
@@ -282,11 +274,7 @@ private final class ChosenMethods: CredentialProvider {
 
     func reset() async {
         refused.withLock { $0 = [:] }
-        let methods = kept.withLock { kept in
-            defer { kept = Kept(resets: kept.resets + 1) }
-            return kept.methods
-        }
-        for method in methods { await Self.reset(method) }
+        for method in kept.withLock({ exchange(&$0, with: []) }) { await Self.reset(method) }
     }
 
     private static func reset(_ method: HTTPAuthentication) async {
@@ -296,17 +284,16 @@ private final class ChosenMethods: CredentialProvider {
     /// Remembers a method that stores credentials, and returns the methods that must remove their credentials now.
     /// These are the oldest methods if there are too many, or the method itself if its client was reset in the
     /// meantime.
-    private func keep(
-        _ method: HTTPAuthentication, for request: HTTPRequest, unlessResetSince resets: Int
-    ) -> [HTTPAuthentication] {
+    private func keep(_ method: HTTPAuthentication, for request: HTTPRequest) -> [HTTPAuthentication] {
         guard method.storesCredentials else { return [] }
         return kept.withLock { kept in
-            guard request.generation.map({ !$0.hasEnded }) ?? (kept.resets == resets) else { return [method] }
-            kept.methods.removeAll { $0 == method }
-            kept.methods.append(method)
-            let unused = Array(kept.methods.dropLast(1_000))
-            kept.methods.removeFirst(unused.count)
-            return unused
+            request.unlessReset {
+                kept.removeAll { $0 == method }
+                kept.append(method)
+                let unused = Array(kept.dropLast(1_000))
+                kept.removeFirst(unused.count)
+                return unused
+            } ?? [method]
         }
     }
 }

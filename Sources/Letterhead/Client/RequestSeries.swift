@@ -93,12 +93,8 @@ public struct RequestSeries: Sendable {
                 underlying: failure, message: "the deadline passes before the next request",
                 mayHaveBeenSent: failure?.mayHaveBeenSent ?? false)
         }
-        if duration > .zero {
-            try await generation.pause(for: duration, on: clock)
-        } else {
-            try Task.checkCancellation()
-        }
-        try generation.check(try request().resetError(mayHaveBeenSent: false))
+        try await generation.pause(
+            for: duration, on: clock, orThrow: try request().resetError(mayHaveBeenSent: false))
     }
 
     /// Returns the request that a template is sent as, with the settings of the client. Use it for errors, and to

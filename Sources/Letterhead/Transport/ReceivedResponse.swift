@@ -97,6 +97,6 @@ struct TransportFailure: Error {
         }
         return HTTPError(
             code, request: request, response: response, underlying: underlying,
-            message: code == .cancelled ? request.canceller : message, mayHaveBeenSent: mayHaveBeenSent)
+            message: code == .cancelled ? request.canceller() : message, mayHaveBeenSent: mayHaveBeenSent)
     }
 }

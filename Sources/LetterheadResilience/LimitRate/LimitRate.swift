@@ -26,16 +26,7 @@ import Synchronization
 public final class LimitRate: LoaderLink {
     private typealias Key = String?
 
-    private struct Waiter {
-        let turn = OneShot<Outcome>()
-        let generation: ClientGeneration?
-    }
-
-    private enum Outcome {
-        case turn, cancelled, reset, tooLate
-    }
-
-    private let state: Mutex<RateState<Waiter>>
+    private let state: Mutex<RateState<QueuedRequest>>
     private let scope: Throttle.Settings.Scope
     private let queueLimit: Int
     private let backoff: Backoff
@@ -86,41 +77,28 @@ public final class LimitRate: LoaderLink {
         return response
     }
 
-    /// Removes the reported limits, cancels this client's waiting requests, and resets the links below.
+    /// Removes the reported limits, cancels the waiting requests without a client, and resets the links below.
+    /// Resetting a client cancels its waiting requests.
     public func reset(next: any HTTPLoader) async {
-        let (ended, first) = state.withLock { $0.clear { $0.generation?.hasEnded ?? true } }
+        let (ended, first) = state.withLock { $0.clear { $0.request.generation == nil } }
         for waiter in ended { waiter.turn.set(.reset) }
         for waiter in first { waiter.turn.set(.turn) }
         await next.reset()
     }
 
-    private static func error(_ outcome: Outcome, _ request: HTTPRequest) -> HTTPError {
-        switch outcome {
-        case .tooLate: request.deadlinePassed(while: "waiting for the rate limit", mayHaveBeenSent: false)
-        case .turn, .cancelled: HTTPError(.cancelled, request: request, mayHaveBeenSent: false)
-        case .reset:
-            HTTPError(
-                .cancelled, request: request, message: "a reset ended the wait for the rate limit",
-                mayHaveBeenSent: false)
-        }
+    private static func error(_ outcome: TurnOutcome, _ request: HTTPRequest) -> HTTPError {
+        outcome.error(for: request, waitingFor: "the rate limit")
     }
 
     private func waitTurn(of request: HTTPRequest, _ key: Key, priority: Int) async throws(HTTPError) {
-        let waiter = Waiter(generation: request.generation)
+        let waiter = QueuedRequest(request)
         let (time, left) = (timeline.now, request.timeLeft)
-        let arrival = state.withLock { state in
-            request.generation?.hasEnded == true
-                ? nil
-                : state.arrive(key, priority: priority, queueLimit: queueLimit, timeLeft: left, turn: waiter, at: time)
+        let arrival = state.withLock {
+            $0.arrive(key, priority: priority, queueLimit: queueLimit, timeLeft: left, turn: waiter, at: time)
         }
         switch arrival {
-        case nil: throw Self.error(.reset, request)
         case .passes: return
-        case .full:
-            throw HTTPError(
-                .queueFull, request: request,
-                message: "the queue is full: \(queueLimit) requests already wait for the rate limit",
-                mayHaveBeenSent: false)
+        case .full: throw Self.error(.full(queueLimit), request)
         case .tooLate: throw Self.error(.tooLate, request)
         case .waits(let place, let isFirst):
             request.record(.queueEntered) { $0[.queue] = "rate limit" }
@@ -131,11 +109,9 @@ public final class LimitRate: LoaderLink {
                 }
             }
             if !isFirst {
-                let leave = { @Sendable [self] (outcome: Outcome) -> Void in
+                let outcome = await waiter.wait(atMost: left, on: backoff.clock) { [self] outcome in
                     state.withLock { $0.leaveLine(key, place: place) }?.turn.set(outcome)
                 }
-                let outcome = await waiter.turn.value(
-                    within: left, on: backoff.clock, onTimeout: { leave(.tooLate) }, onCancel: { leave(.cancelled) })
                 guard case .turn = outcome else { throw Self.error(outcome, request) }
             }
             try await waitAsFirst(key, place, request)
@@ -146,7 +122,7 @@ public final class LimitRate: LoaderLink {
     /// extended.
     private func waitAsFirst(_ key: Key, _ place: UInt64, _ request: HTTPRequest) async throws(HTTPError) {
         while true {
-            let waiter = Waiter(generation: request.generation)
+            let waiter = QueuedRequest(request)
             let time = timeline.now
             switch state.withLock({ $0.step(key, place: place, turn: waiter, at: time) }) {
             case .passes(let next):
@@ -154,11 +130,11 @@ public final class LimitRate: LoaderLink {
                 return
             case .gone: throw Self.error(.reset, request)
             case .sleeps(let wait):
-                var outcome = Outcome.tooLate
+                var outcome = TurnOutcome.tooLate
                 if request.timeLeft.map({ wait <= $0 }) ?? true {
-                    outcome = await waiter.turn.value(
-                        within: wait, on: backoff.clock, onTimeout: { waiter.turn.set(.turn) },
-                        onCancel: { waiter.turn.set(.cancelled) })
+                    outcome = await waiter.wait(atMost: wait, on: backoff.clock) { end in
+                        if case .tooLate = end { waiter.turn.set(.turn) } else { waiter.turn.set(end) }
+                    }
                 }
                 if case .turn = outcome { continue }
                 state.withLock { $0.leaveFirst(key, place: place) }?.turn.set(.turn)

@@ -121,15 +121,13 @@ struct RateState<Turn> {
                 late.append(first.turn)
                 ahead = 0
             }
-            for place in lane.line.places {
-                guard let latest = lane.line[place]?.latest, now + lane.bucket.wait(at: now, ahead: ahead) > latest
-                else {
-                    ahead += 1
-                    continue
-                }
-                if let waiting = lane.line.leave(place) { late.append(waiting.turn) }
+            let bucket = lane.bucket
+            let removed = lane.line.removeAll { waiting in
+                if let latest = waiting.latest, now + bucket.wait(at: now, ahead: ahead) > latest { return true }
+                ahead += 1
+                return false
             }
-            return late
+            return late + removed.map(\.turn)
         }
     }
 

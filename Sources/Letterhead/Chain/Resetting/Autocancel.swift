@@ -93,13 +93,12 @@ public final class Autocancel: LoaderLink {
             guard hold(response, number) else { throw response.request.resetError("the chain was reset") }
             return .success(response)
         } catch {
-            let wasReset = remove(number)
-            guard wasReset || Task.isCancelled && error.code != .cancelled else { return .failure(error) }
+            let isReset = remove(number)
+            guard isReset || Task.isCancelled && error.code != .cancelled else { return .failure(error) }
             return .failure(
                 HTTPError(
                     .cancelled, request: error.request, underlying: error.code == .cancelled ? nil : error,
-                    message: wasReset && !error.request.wasReset ? "the chain was reset" : error.request.canceller,
-                    mayHaveBeenSent: error.mayHaveBeenSent))
+                    message: error.request.canceller(isTask: !isReset), mayHaveBeenSent: error.mayHaveBeenSent))
         }
     }
 

@@ -31,9 +31,7 @@ struct PageReader<Template: PaginatedTemplate>: Sendable {
 
     /// Returns the reader for a new iteration in the client's current generation.
     func begun() -> PageReader {
-        var reader = self
-        reader.loader = Loader(loader.client, loader.settings, loader.itemCount)
-        return reader
+        changed(self) { $0.loader = Loader(loader.client, loader.settings, loader.itemCount) }
     }
 
     var generation: ClientGeneration { loader.series.generation }
@@ -54,10 +52,10 @@ struct PageReader<Template: PaginatedTemplate>: Sendable {
 
     /// Throws `.cancelled` if the client was reset since the iteration began.
     func refuseIfStale() throws {
-        try generation.check(
-            HTTPError(
-                .cancelled, request: try StandardRequestBuilder(nextTemplate ?? start).request(),
-                message: "the client was reset (start a new page sequence)", mayHaveBeenSent: false))
+        guard generation.hasEnded else { return }
+        throw HTTPError(
+            .cancelled, request: try StandardRequestBuilder(nextTemplate ?? start).request(),
+            message: "the client was reset (start a new page sequence)", mayHaveBeenSent: false)
     }
 
     /// Ends the template's progress updates. The first request has done so, unless it was never sent.

@@ -36,96 +36,92 @@ extension HTTPClient {
 /// After ``HTTPClient/reset()``, the pager starts again at the first page and ignores its checkpoint, because a cursor
 /// may be valid only for the previous user.
 public final class Pager<Template: PaginatedTemplate>: Sendable {
-    private typealias Waiter = CheckedContinuation<Page<Template.Response>?, any Error>
+    private typealias Call = OneShot<Result<Page<Template.Response>?, any Error>>
 
     private struct State {
+        /// Where ``Pager/reset()`` begins: at the checkpoint, or at the first page after a client reset.
+        let start: PageReader<Template>
         var reader: PageReader<Template>
         /// Changes when the current load is abandoned, so that its result is discarded.
         var turn = 0
         var hasMore = true
         /// The load for the first call in the queue.
         var load: Task<Void, Never>?
-        var waiters: [(number: Int, waiter: Waiter)] = []
-        var lastWaiter = 0
+        var calls: [Call] = []
+
+        init(at start: PageReader<Template>) { (self.start, reader) = (start, start.begun()) }
+
+        /// Whether the client was reset since the first page.
+        var isStale: Bool { reader.generation.hasEnded }
 
         /// Restarts with a reader, and returns the previous state. After releasing the lock, end its load and its
-        /// waiters, and release its values: deallocating them may cancel a waiting call.
-        mutating func restart(with reader: PageReader<Template>) -> State {
+        /// calls, and release its values: deallocating them may cancel a waiting call.
+        mutating func restart(at start: PageReader<Template>) -> State {
             let past = self
-            self = State(reader: reader, turn: turn + 1, lastWaiter: lastWaiter)
+            self = State(at: start)
+            turn = past.turn + 1
             return past
         }
 
         func end() {
             load?.cancel()
-            for (_, waiter) in waiters { waiter.resume(throwing: CancellationError()) }
+            for call in calls { call.set(.failure(CancellationError())) }
         }
     }
 
-    /// At the checkpoint and at the first page.
-    private let (start, first): (PageReader<Template>, PageReader<Template>)
-    /// The client's generation when the pager was created.
-    private let generation: ClientGeneration
+    /// At the first page.
+    private let first: PageReader<Template>
     private let state: Mutex<State>
 
     init(_ start: PageReader<Template>, first: PageReader<Template>) {
-        (self.start, self.first, generation) = (start, first, start.generation)
-        state = Mutex(State(reader: start.begun()))
+        self.first = first
+        state = Mutex(State(at: start))
     }
 
     deinit { state.withLock { $0.load.take() }?.cancel() }
 
     /// Whether there may be another page. True until the last page has been returned.
-    public var hasMore: Bool { state.withLock { $0.hasMore || $0.reader.generation.hasEnded } }
+    public var hasMore: Bool { state.withLock { $0.hasMore || $0.isStale } }
 
-    var waiting: Int { state.withLock { $0.waiters.count } }
+    var waiting: Int { state.withLock { $0.calls.count } }
 
     /// Returns the next page, or nil after the last one.
     ///
     /// - Throws: ``HTTPError``, or `CancellationError` if the calling task was cancelled or the pager was reset during
     ///   the call.
     public func next() async throws -> Page<Template.Response>? {
-        let number = state.withLock { state in
-            state.lastWaiter += 1
-            return state.lastWaiter
-        }
+        try Task.checkCancellation()
+        let call = Call()
         return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { wait($0, as: number) }
+            join(call)
+            return try await call.value.get()
         } onCancel: {
-            leave(number)
+            leave(call)
         }
     }
 
     /// Starts again at the checkpoint. Without a checkpoint, or after a client reset, the pager starts at the first
     /// page. Waiting calls throw `CancellationError`, and a page that is still loading is discarded.
-    public func reset() {
-        let reader = makeReader()
-        state.withLock { $0.restart(with: reader) }.end()
-    }
-
-    /// At the checkpoint, or at the first page if the client was reset after the pager was created.
-    private func makeReader() -> PageReader<Template> { (generation.hasEnded ? first : start).begun() }
+    public func reset() { state.withLock { $0.restart(at: $0.isStale ? first : $0.start) }.end() }
 }
 
 extension Pager {
-    private func wait(_ waiter: Waiter, as number: Int) {
-        if Task.isCancelled { return waiter.resume(throwing: CancellationError()) }
-        let reader = makeReader()
+    private func join(_ call: Call) {
         let past = state.withLock { state -> State? in
-            let past = state.reader.generation.hasEnded ? state.restart(with: reader) : nil
-            state.waiters.append((number, waiter))
+            let past = state.isStale ? state.restart(at: first) : nil
+            state.calls.append(call)
             loadIfNeeded(&state)
             return past
         }
         past?.end()
         // A call that is cancelled before it has joined the queue isn't found there.
-        if Task.isCancelled { leave(number) }
+        if Task.isCancelled { leave(call) }
     }
 
     /// Starts the load for the first call, unless a load is running. The task does not need the lock before it
     /// finishes.
     private func loadIfNeeded(_ state: inout State) {
-        guard state.load == nil, !state.waiters.isEmpty else { return }
+        guard state.load == nil, !state.calls.isEmpty else { return }
         state.load = Task { [weak self, reader = state.reader, turn = state.turn] in
             var reader = reader
             let result: Result<Page<Template.Response>?, any Error>
@@ -134,31 +130,32 @@ extension Pager {
         }
     }
 
-    private func leave(_ number: Int) {
-        let (waiter, load) = state.withLock { state -> (Waiter?, Task<Void, Never>?) in
-            guard let index = state.waiters.firstIndex(where: { $0.number == number }) else { return (nil, nil) }
-            let waiter = state.waiters.remove(at: index).waiter
-            guard state.waiters.isEmpty else { return (waiter, nil) }
+    /// A call that isn't in the queue receives its page.
+    private func leave(_ call: Call) {
+        let (waiting, load) = state.withLock { state -> (Call?, Task<Void, Never>?) in
+            guard let index = state.calls.firstIndex(where: { $0 === call }) else { return (nil, nil) }
+            state.calls.remove(at: index)
+            guard state.calls.isEmpty else { return (call, nil) }
             state.turn += 1
-            return (waiter, state.load.take())
+            return (call, state.load.take())
         }
         load?.cancel()
-        waiter?.resume(throwing: CancellationError())
+        waiting?.set(.failure(CancellationError()))
     }
 
     private func finish(
         _ result: Result<Page<Template.Response>?, any Error>, _ reader: PageReader<Template>, _ turn: Int
     ) {
         // The previous reader and the finished task are deallocated after the lock is released.
-        let (waiter, _, _) = state.withLock { state -> (Waiter?, PageReader<Template>?, Task<Void, Never>?) in
+        let (call, _, _) = state.withLock { state -> (Call?, PageReader<Template>?, Task<Void, Never>?) in
             guard state.turn == turn else { return (nil, nil, nil) }
             let past = (state.reader, state.load.take())
             state.reader = reader
             if case .success(let page) = result { state.hasMore = page?.checkpoint != nil && !reader.isAtMaximum }
-            let waiter = state.waiters.isEmpty ? nil : state.waiters.removeFirst().waiter
+            let call = state.calls.isEmpty ? nil : state.calls.removeFirst()
             loadIfNeeded(&state)
-            return (waiter, past.0, past.1)
+            return (call, past.0, past.1)
         }
-        waiter?.resume(with: result)
+        call?.set(result)
     }
 }

@@ -154,20 +154,22 @@ extension SharedCredential {
     ) -> (answer: Machine.Answer, fetch: Fetches.Ticket?) {
         let now = timeline.now
         return state.withLock { state in
-            if request.wasReset { return (.refuse(.reset), nil) }
-            let answer = state.enter(
-                key, refused: refused, origin: isBound ? request.origin : nil, verdict: verdict, now: now)
-            switch answer {
-            case .use, .again, .refuse: return (answer, nil)
-            case .wait(let number): return (answer, fetches.join(number))
-            case .obtain(let number, let previous):
-                let need = HTTPAuthentication.Need(
-                    request: request, next: next, previous: previous?.credential,
-                    isRefused: previous?.isRefused ?? false, response: previous?.refusal)
-                return (
-                    answer, fetches.join(number, isLasting: true) { [self] in await fetch(number, of: key, for: need) }
-                )
-            }
+            request.unlessReset {
+                let answer = state.enter(
+                    key, refused: refused, origin: isBound ? request.origin : nil, verdict: verdict, now: now)
+                switch answer {
+                case .use, .again, .refuse: return (answer, nil)
+                case .wait(let number): return (answer, fetches.join(number))
+                case .obtain(let number, let previous):
+                    let need = HTTPAuthentication.Need(
+                        request: request, next: next, previous: previous?.credential,
+                        isRefused: previous?.isRefused ?? false, response: previous?.refusal)
+                    let ticket = fetches.join(number, isLasting: true) { [self] in
+                        await fetch(number, of: key, for: need)
+                    }
+                    return (answer, ticket)
+                }
+            } ?? (.refuse(.reset), nil)
         }
     }
 
@@ -199,9 +201,9 @@ extension SharedCredential {
 extension HTTPResponse {
     /// The response for storing: with the body's part in memory, but without its request's body and load.
     fileprivate func withoutRequestBody(upTo limit: Int) -> HTTPResponse {
-        var response = self
-        response.body = HTTPResponseBody(Data(body.buffered?.prefix(limit) ?? Data()))
-        (response.request.body, response.request.context) = (EmptyBody(), LoadContext())
-        return response
+        changed(self) { response in
+            response.body = HTTPResponseBody(Data(body.buffered?.prefix(limit) ?? Data()))
+            (response.request.body, response.request.context) = (EmptyBody(), LoadContext())
+        }
     }
 }

@@ -26,9 +26,6 @@ public final class CookieJar: LoaderLink {
     let onError: @Sendable (any Error) -> Void
     let now: @Sendable () -> Date
     let file: CookieFile?
-    /// The changes that the file lacks, in order, and no more than it can contain. Each save writes all of them, so
-    /// that concurrent responses need few.
-    private let unsaved = Mutex<ArraySlice<Cookie>>([])
 
     /// Creates an empty jar in memory. If your client sends requests to hosts that you don't trust, pass a closure that
     /// searches the Public Suffix List.
@@ -96,17 +93,21 @@ public final class CookieJar: LoaderLink {
             for var cookie in cookies {
                 cookie.created = time
                 table.set(cookie.saved, at: time)
+                if file != nil { table.noteUnsaved(cookie) }
             }
             table.trim(at: time)
         }
-        save(cookies)
+        save()
     }
 
     /// Removes the cookie with the same name, domain, path and ``Cookie/isHostOnly``.
     public func remove(_ cookie: Cookie) {
-        guard var removed = table.withLock({ $0.remove(cookie) }) else { return }
-        removed.expires = Date(timeIntervalSince1970: 0)
-        save([removed])
+        table.withLock { table in
+            guard var removed = table.remove(cookie), file != nil else { return }
+            removed.expires = Date(timeIntervalSince1970: 0)
+            table.noteUnsaved(removed)
+        }
+        save()
     }
 
     /// Removes all cookies, and deletes the file, even if another process holds its lock for too long.
@@ -140,16 +141,13 @@ public final class CookieJar: LoaderLink {
         delete(file, holding: lock)
     }
 
-    private func save(_ changed: [Cookie]) {
-        guard let file, !changed.isEmpty else { return }
-        unsaved.withLock { $0 = ($0 + changed).suffix(CookieTable.limits.all) }
+    private func save() {
+        guard let file, table.withLock({ $0.hasUnsaved }) else { return }
         do { try save(to: file, holding: file.lock()) } catch { onError(error) }
     }
 
-    /// A response's cookies aren't saved if a reset has removed the cookies since the request began.
-    private func save(_ changed: [Cookie], of request: HTTPRequest) async {
-        guard let file, !changed.isEmpty else { return }
-        _ = unsaved.withLock { all in request.unlessReset { all = (all + changed).suffix(CookieTable.limits.all) } }
+    private func save(for request: HTTPRequest) async {
+        guard let file else { return }
         do {
             let limit = min(request.timeLeft ?? .never, CookieFile.patience)
             try save(to: file, holding: try await file.lock(within: limit))
@@ -160,13 +158,11 @@ public final class CookieJar: LoaderLink {
 
     private func save(to file: CookieFile, holding lock: Int32) throws {
         defer { PrivateFile.unlock(lock) }
-        var changed: ArraySlice<Cookie> = []
-        unsaved.withLock { swap(&changed, &$0) }
+        let changed = table.withLock { $0.takeUnsaved() }
         if !changed.isEmpty { try file.save(changed, at: now()) }
     }
 
     private func delete(_ file: CookieFile, holding lock: Result<Int32, any Error>) {
-        unsaved.withLock { $0 = [] }
         do { try file.delete() } catch { onError(error) }
         do { PrivateFile.unlock(try lock.get()) } catch { onError(error as? CookieFile.Failure ?? CookieFile.held) }
     }
@@ -178,17 +174,17 @@ extension CookieJar {
         let fields = response.newSetCookies
         guard !fields.isEmpty, let target = CookieTarget(response.request) else { return }
         let time = now()
-        var changed: [Cookie] = []
+        var isChanged = false
         var secure: [String: [Cookie]] = [:]
         let decisions = fields.map { field in
             let decision = decide(on: field, from: target, at: time, secure: &secure)
-            if case .success(let cookie) = decision.result { changed += change(cookie, by: request, at: time) }
+            if case .success(let cookie) = decision.result, change(cookie, by: request, at: time) { isChanged = true }
             return decision
         }
         table.withLock { $0.trim(at: time) }
         response[option: CookieDecisions.self] = decisions
         for decision in decisions { decision.record(for: request, at: time) }
-        await save(changed, of: request)
+        if isChanged { await save(for: request) }
     }
 
     /// - Parameter secure: the Secure cookies found so far, by domain.
@@ -210,22 +206,22 @@ extension CookieJar {
         }
     }
 
-    /// Stores nothing if a reset of the client has removed the cookies since the request began. Returns what the file
-    /// must change.
-    private func change(_ cookie: Cookie, by request: HTTPRequest, at time: Date) -> [Cookie] {
+    /// Stores nothing if a reset of the client has removed the cookies since the request began. Returns whether the
+    /// file must change.
+    private func change(_ cookie: Cookie, by request: HTTPRequest, at time: Date) -> Bool {
         table.withLock { table in
             request.unlessReset {
                 let old = table.cookie(like: cookie)
                 // If a server sets the same cookie in each response, its expiry moves only by seconds.
                 if let old, cookie.isSaved(as: old, at: time) {
-                    var cookie = cookie
-                    cookie.savedExpiry = old.savedExpiry
-                    table.set(cookie, at: time)
-                    return []
+                    table.set(changed(cookie) { $0.savedExpiry = old.savedExpiry }, at: time)
+                    return false
                 }
                 table.set(cookie.saved, at: time)
-                return old?.expires == nil && cookie.expires == nil ? [] : [cookie]
-            } ?? []
+                guard file != nil, old?.expires != nil || cookie.expires != nil else { return false }
+                table.noteUnsaved(cookie)
+                return true
+            } ?? false
         }
     }
 }

@@ -7,6 +7,9 @@ struct CookieTable {
 
     private var domains: [String: [CookieJar.Cookie]] = [:]
     private(set) var count = 0
+    /// The changes that the file of the jar lacks, in order, and no more than it can contain. Each save writes all of
+    /// them, so that concurrent responses need few.
+    private var unsaved: ArraySlice<CookieJar.Cookie> = []
     private var lastOrder: UInt64 = 0
     /// Whether a domain may have too many cookies.
     private var isOverfull = false
@@ -83,6 +86,15 @@ struct CookieTable {
     }
 
     mutating func removeAll() { self = CookieTable() }
+
+    var hasUnsaved: Bool { !unsaved.isEmpty }
+
+    mutating func noteUnsaved(_ cookie: CookieJar.Cookie) {
+        unsaved.append(cookie)
+        if unsaved.count > Self.limits.all { unsaved.removeFirst() }
+    }
+
+    mutating func takeUnsaved() -> ArraySlice<CookieJar.Cookie> { exchange(&unsaved, with: []) }
 
     /// Over a limit, removes the expired cookies, and then the least recently used ones. It removes a few more than
     /// necessary, so that a full jar isn't sorted for each response, and it isn't called for each cookie of a response.

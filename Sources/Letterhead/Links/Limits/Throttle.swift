@@ -133,7 +133,7 @@ public final class Throttle: LoaderLink {
     {
         let left = request.timeLeft
         if let left, left <= .zero { throw TurnOutcome.tooLate.error(for: request, waitingFor: Self.slot) }
-        let waiter = QueuedRequest(request: request)
+        let waiter = QueuedRequest(request)
         switch state.withLock({ $0.arrive(key, priority: priority, queueLimit: queueLimit, waiter: waiter) }) {
         case .runs: return
         case .refused: throw Self.negative.error(for: request, waitingFor: Self.slot)

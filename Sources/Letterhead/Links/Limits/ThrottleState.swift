@@ -26,11 +26,6 @@ struct ThrottleState<Waiter> {
         var isIdle: Bool { running == 0 && line.isEmpty }
     }
 
-    /// The queue of ``Throttle/Settings/Scope/client`` is separate, because most throttles have no other.
-    private var client = Lane()
-    /// The most recently used queue is also separate, because most clients send several requests to one host in
-    /// sequence.
-    private var recent = (key: SlotKey(name: nil), lane: Lane())
     private var lanes: [SlotKey: Lane] = [:]
     private var lastPlace: UInt64 = 0
     private(set) var limit: Int
@@ -39,10 +34,9 @@ struct ThrottleState<Waiter> {
 
     init(limit: Int, streams: Int? = nil) { (self.limit, self.streams) = (limit, streams) }
 
-    var running: Int { lanes.values.reduce(client.running + recent.lane.running) { $0 + $1.running } }
-    var waiting: Int { lanes.values.reduce(client.line.count + recent.lane.line.count) { $0 + $1.line.count } }
-    /// The number of queues, except the one of ``Throttle/Settings/Scope/client``.
-    var laneCount: Int { lanes.count + (recent.lane.isIdle ? 0 : 1) }
+    var running: Int { lanes.values.reduce(0) { $0 + $1.running } }
+    var waiting: Int { lanes.values.reduce(0) { $0 + $1.line.count } }
+    var laneCount: Int { lanes.count }
 
     /// Takes a slot if one is free.
     mutating func enter(_ key: SlotKey) -> Bool {
@@ -101,24 +95,16 @@ struct ThrottleState<Waiter> {
         withEveryLane { _, lane, woken in woken += lane.line.removeAll(where: isEnded) }
     }
 
-    @inline(__always)
     private mutating func withLane<Result>(_ key: SlotKey, _ body: (inout Lane) -> Result) -> Result {
-        if key.name == nil, !key.isStream { return body(&client) }
-        if key != recent.key { bring(key) }
-        return body(&recent.lane)
-    }
-
-    private mutating func bring(_ key: SlotKey) {
-        if !recent.lane.isIdle { lanes[recent.key] = recent.lane }
-        recent = (key, lanes.removeValue(forKey: key) ?? Lane())
+        let result = body(&lanes[key, default: Lane()])
+        if lanes[key]?.isIdle == true { lanes[key] = nil }
+        return result
     }
 
     private func limit(of key: SlotKey) -> Int { key.isStream ? streams ?? limit : limit }
 
     private mutating func withEveryLane(_ body: (SlotKey, inout Lane, inout [Waiter]) -> Void) -> [Waiter] {
         var woken: [Waiter] = []
-        body(SlotKey(name: nil), &client, &woken)
-        body(recent.key, &recent.lane, &woken)
         for index in lanes.indices { body(lanes.keys[index], &lanes.values[index], &woken) }
         lanes = lanes.filter { !$0.value.isIdle }
         return woken

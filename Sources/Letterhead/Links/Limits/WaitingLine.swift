@@ -17,17 +17,12 @@ package struct WaitingLine<Element> {
     package var count: Int { elements.count }
     var isEmpty: Bool { elements.isEmpty }
 
-    /// The waiting elements' places, in order.
-    package var places: [UInt64] { rows.flatMap { $0.places.filter { elements[$0] != nil } } }
-
     /// Returns the number of elements that would precede a new element with this priority.
     package func count(from priority: Int) -> Int {
         rows.reduce(0) { count, row in
             row.priority < priority ? count : count + row.places.count { elements[$0] != nil }
         }
     }
-
-    package subscript(place: UInt64) -> Element? { elements[place] }
 
     package mutating func join(_ element: Element, at place: UInt64, priority: Int) {
         elements[place] = element
@@ -46,7 +41,7 @@ package struct WaitingLine<Element> {
 
     /// Removes the elements that a closure accepts, and returns them in order.
     package mutating func removeAll(where isRemoved: (Element) -> Bool) -> [Element] {
-        places.compactMap { place in elements[place].map(isRemoved) == true ? leave(place) : nil }
+        rows.flatMap(\.places).compactMap { place in elements[place].map(isRemoved) == true ? leave(place) : nil }
     }
 
     package mutating func next() -> Element? {
@@ -67,15 +62,15 @@ package struct WaitingLine<Element> {
     }
 }
 
-struct QueuedRequest: Sendable {
-    let turn = OneShot<TurnOutcome>()
-    let request: HTTPRequest
-}
+package struct QueuedRequest: Sendable {
+    package let turn = OneShot<TurnOutcome>()
+    package let request: HTTPRequest
 
-extension QueuedRequest {
+    package init(_ request: HTTPRequest) { self.request = request }
+
     /// Waits for the turn. A closure ensures that the wait also ends after a time limit, when the calling task is
     /// cancelled, and when the client is reset.
-    func wait(
+    package func wait(
         atMost limit: Duration?, on clock: any Clock<Duration>, end: @escaping @Sendable (TurnOutcome) -> Void
     ) async -> TurnOutcome {
         let remove = request.context.generation?.onEnd { end(.reset) }
@@ -89,7 +84,7 @@ extension HTTPError.Code {
     public static let queueFull = Self(rawValue: "queueFull")
 }
 
-enum TurnOutcome: Sendable {
+package enum TurnOutcome: Sendable {
     case turn
     case cancelled
     case reset
@@ -99,7 +94,7 @@ enum TurnOutcome: Sendable {
     case full(Int)
     case refused(String)
 
-    func error(for request: HTTPRequest, waitingFor what: String) -> HTTPError {
+    package func error(for request: HTTPRequest, waitingFor what: String) -> HTTPError {
         switch self {
         case .turn, .cancelled: HTTPError(.cancelled, request: request, mayHaveBeenSent: false)
         case .reset:

@@ -88,7 +88,6 @@ public struct Retry: LoaderLink {
         let longest = backoff.longestServerDelay
         if longest < .seconds(120) { load.request.loadValues[option: ServerDelayLimit.self] = longest }
         while true {
-            if let cancellation = load.request.cancellation() { throw load.ended(by: cancellation) }
             var result = await load.send(to: next)
             let isTransformed = await load.transform(&result, by: transformers)
             var judged = result
@@ -282,9 +281,7 @@ private struct RetryLoad {
             return .success(response)
         } catch {
             guard mayRetry else { return .failure(error) }
-            var request = error.request
-            request.attemptNumber = nil
-            return .failure(error.with(request: request))
+            return .failure(error.with(request: changed(error.request) { $0.attemptNumber = nil }))
         }
     }
 

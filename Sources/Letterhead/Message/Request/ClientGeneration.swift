@@ -69,23 +69,24 @@ public struct ClientGeneration: Hashable, Sendable {
         return { [client] in _ = client.held.withLock { $0.cancellers.removeValue(forKey: place) } }
     }
 
-    /// Throws an error if the generation has ended. A sequence calls it for each element, because an element that has
-    /// arrived before the reset belongs to the previous user.
-    func check(_ error: @autoclosure () throws -> HTTPError) throws { if hasEnded { throw try error() } }
-
-    /// Pauses for a duration, or until the generation ends.
+    /// Pauses for a duration, or until the generation ends. With zero, it only checks both conditions.
     ///
-    /// - Throws: `CancellationError` if the calling task was cancelled.
-    func pause(for duration: Duration, on clock: any Clock<Duration>) async throws {
-        let sleep = Task { try await clock.pause(for: duration) }
-        let remove = onEnd { sleep.cancel() }
-        _ = await withTaskCancellationHandler {
-            await sleep.result
-        } onCancel: {
-            sleep.cancel()
+    /// - Throws: `CancellationError` if the calling task was cancelled, or else `error` if the generation has ended.
+    func pause(
+        for duration: Duration, on clock: any Clock<Duration>, orThrow error: @autoclosure () throws -> HTTPError
+    ) async throws {
+        if duration > .zero {
+            let sleep = Task { try await clock.pause(for: duration) }
+            let remove = onEnd { sleep.cancel() }
+            _ = await withTaskCancellationHandler {
+                await sleep.result
+            } onCancel: {
+                sleep.cancel()
+            }
+            remove()
         }
-        remove()
         try Task.checkCancellation()
+        if hasEnded { throw try error() }
     }
 }
 
@@ -118,8 +119,8 @@ extension HTTPRequest {
     }
 
     /// What cancelled the request: its client, its task, or else a part of its chain.
-    var canceller: String {
-        wasReset ? "the client was reset" : Task.isCancelled ? "the task was cancelled" : "the chain was reset"
+    func canceller(isTask: Bool = Task.isCancelled) -> String {
+        wasReset ? "the client was reset" : isTask ? "the task was cancelled" : "the chain was reset"
     }
 
     /// Waits on behalf of the request. Use it in your own link, so that resetting the client ends the wait. Compare the
@@ -129,11 +130,10 @@ extension HTTPRequest {
     public func pause(for duration: Duration, on clock: any Clock<Duration>) async throws(HTTPError) {
         do {
             guard let generation = context.generation else { return try await clock.pause(for: duration) }
-            try await generation.pause(for: duration, on: clock)
+            try await generation.pause(for: duration, on: clock, orThrow: resetError())
         } catch {
             // A reset may have cancelled the task as well.
             throw cancellation() ?? HTTPError(error, request: self)
         }
-        if let cancellation = cancellation() { throw cancellation }
     }
 }
