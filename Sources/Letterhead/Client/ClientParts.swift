@@ -4,7 +4,7 @@ extension HTTPClient {
     final class Parts: Sendable {
         let identity = ClientIdentity()
         let resetGuard: ResetGuard
-        let provider: ApplyEnvironment
+        let applyEnvironment: ApplyEnvironment
         let environment: ClientEnvironment?
         let authenticate: Authenticate
         let cookies: CookieJar?
@@ -13,11 +13,12 @@ extension HTTPClient {
         let hub: ObservationHub?
 
         init(
-            provider: ApplyEnvironment, authenticate: Authenticate, cookies: CookieJar?, retry: Backoff,
+            applyEnvironment: ApplyEnvironment, authenticate: Authenticate, cookies: CookieJar?, retry: Backoff,
             hub: ObservationHub?
         ) {
-            (resetGuard, self.provider, self.authenticate) = (ResetGuard(of: identity), provider, authenticate)
-            environment = provider.environment.map { ClientEnvironment($0) }
+            (self.applyEnvironment, self.authenticate) = (applyEnvironment, authenticate)
+            resetGuard = ResetGuard(of: identity)
+            environment = applyEnvironment.environment.map { ClientEnvironment($0) }
             (self.cookies, self.retry, self.hub) = (cookies, retry, hub)
         }
     }

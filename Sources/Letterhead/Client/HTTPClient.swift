@@ -95,11 +95,12 @@ public struct HTTPClient: Sendable {
     ) {
         let hub = observers.isEmpty && tracing == nil ? nil : ObservationHub(observers, tracing: tracing)
         parts = Parts(
-            provider: ApplyEnvironment(environment), authenticate: Authenticate(authentication ?? .anonymous),
+            applyEnvironment: ApplyEnvironment(environment), authenticate: Authenticate(authentication ?? .anonymous),
             cookies: cookies, retry: retrying, hub: hub)
         sharedDefaults = CopyOnWrite(wrappedValue: ClientDefaults(decoder: decoder))
         let endsItself = attemptLinks == nil && transport.endsItsRequests
-        // This list is the order of the links. Documents and tests are compared with it.
+        // This list is the order of the links. Documents and tests are compared with it. `JoinedChain` and
+        // `ChainBelow` aren't links: they hold the links whose types the compiler knows, and the rest of the chain.
         chain =
             links
             --> JoinedChain(
@@ -107,7 +108,7 @@ public struct HTTPClient: Sendable {
                     ==> Deadline(clock: retrying.clock)
                     ==> Retry(transformers: transformers, validators: validators, retrying, budget: retryBudget)
                     ==> FollowRedirects()
-                    ==> parts.provider
+                    ==> parts.applyEnvironment
                     ==> parts.authenticate
                     ==> ChainBelow(
                         cookies

@@ -43,7 +43,7 @@ extension HTTPClient {
         let built = try sendable(template).request()
         var adopted = built
         adopt(&adopted, decodes: decodes(template))
-        let filled = try await request(adopted, after: parts.provider)
+        let filled = try await request(adopted, after: parts.applyEnvironment)
         var final = if let jar = parts.cookies { try await request(filled, after: jar) } else { filled }
         try final.validate()
         // A custom credential is secret, even if the name of its header isn't known to be.

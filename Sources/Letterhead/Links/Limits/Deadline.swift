@@ -29,7 +29,7 @@ public struct Deadline: LoaderLink {
     }
 
     /// Stores the deadline in the request, and checks it while a streamed body is read. The links below end their waits
-    /// themselves.
+    /// themselves. The deadline begins here, and ends with the load or with its streamed body.
     ///
     /// - Throws: `.invalidRequest` if the limit is zero or less, and the errors of `next`.
     @inline(__always)

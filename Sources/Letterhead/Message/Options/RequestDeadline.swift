@@ -8,8 +8,11 @@ enum DeadlineOption: HTTPRequestOption {
 
 /// When a load must have ended, on the timeline of the link that sets the deadline.
 ///
-/// The deadline ends with the load. It then no longer applies to the requests in responses and errors, so a caller who
-/// sends one of them again has the whole time.
+/// `HTTPRequest.load(within:on:_:)` begins and ends the deadline of a request. The deadline of a series never ends. It
+/// only limits the deadlines of the requests.
+///
+/// The deadline ends with the load, or with the streamed body. It then no longer applies to the requests in responses
+/// and errors, so a caller who sends one of them again has the whole time.
 final class DeadlinePoint: Sendable {
     let point: Duration
     let timeline: Timeline
@@ -74,6 +77,8 @@ extension HTTPRequest {
     }
 
     /// Loads the request within a limit, unless its deadline is earlier. All deadlines of requests begin and end here.
+    /// The callers are the link ``Deadline``, `Load` for the requests of a series, and ``HTTPRetryStrategy`` for an
+    /// alternate.
     ///
     /// - Parameters:
     ///   - limit: the time for the load and for reading its body. Nil means no limit.

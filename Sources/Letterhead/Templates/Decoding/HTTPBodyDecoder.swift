@@ -59,6 +59,9 @@ extension HTTPRequest {
     /// Sets `Accept` (RFC 9110, 12.5.1) to the media types of the decoder that will read the response. It does nothing
     /// if the request or its client sets the header. An environment or body header replaces it.
     ///
+    /// Only this function decides the value, once for each request whose response a decoder reads. `HTTPClient.adopt`
+    /// calls it for a client, `Load.begin` without a client, and ``HTTPRetryStrategy`` for an alternate.
+    ///
     /// - Parameter standard: the value for a request that sets no decoder. Nil if the client decoder has no media
     ///   types.
     mutating func accept(orElse standard: String?) {
