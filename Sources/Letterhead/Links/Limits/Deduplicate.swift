@@ -106,7 +106,7 @@ public final class Deduplicate: LoaderLink {
     /// Cancels the running loads that must end at this reset, and resets the links below. Loads of other clients
     /// continue.
     public func reset(next: any HTTPLoader) async {
-        loads.reset { $0.request.endsAtReset }
+        loads.reset { $0.request.endsAtReset() }
         await next.reset()
     }
 

@@ -32,7 +32,11 @@ final class ClientIdentity: Hashable, Sendable {
 /// The time between two client resets. A reset ends everything from earlier generations, and nothing from them is
 /// stored afterwards.
 ///
-/// A link stores state for later requests only in ``HTTPRequest/unlessReset(_:)``.
+/// `ResetGuard` ends the generation and then resets the chain. Three places enforce the rule:
+///
+/// - A transport asks `HTTPRequest.cancellation` before it starts a transfer.
+/// - A link stores state for later requests only in ``HTTPRequest/unlessReset(_:)``.
+/// - The call site, `Load`, discards the result.
 public struct ClientGeneration: Hashable, Sendable {
     let client: ClientIdentity
     fileprivate let number: Int
@@ -97,8 +101,10 @@ extension HTTPRequest {
     /// Whether the client was reset after the request began, or false without a client.
     var wasReset: Bool { context.generation?.hasEnded ?? false }
 
-    /// Whether the request ends when a part of its chain is reset: its client was reset, or it has no client.
-    var endsAtReset: Bool { context.generation == nil || wasReset }
+    /// Returns whether resetting a part of the chain ends the request.
+    ///
+    /// - Parameter withoutClient: the result for a request without a client. Default: true.
+    func endsAtReset(withoutClient: Bool = true) -> Bool { context.generation?.hasEnded ?? withoutClient }
 
     /// Runs a closure that stores something for later requests, unless the client was reset since the request began.
     ///

@@ -251,10 +251,8 @@
         /// them.
         private func sweep(transfersWithoutClient: Bool) {
             for exchange in active {
-                let request = exchange.request
-                if transfersWithoutClient ? request.endsAtReset : request.wasReset {
-                    end(exchange, .failure(.cancelled))
-                }
+                guard exchange.request.endsAtReset(withoutClient: transfersWithoutClient) else { continue }
+                end(exchange, .failure(.cancelled))
             }
             users = users.filter { $0.value.isCurrent }
             if active.isEmpty, users.isEmpty { forgetConnections() }

@@ -111,7 +111,7 @@
         ///
         /// Requests without a client are cancelled, except on the transport that clients share by default.
         func reset() async {
-            await exchanges.cancel { [isShared] in isShared ? $0.wasReset : $0.endsAtReset }
+            await exchanges.cancel { [isShared] in $0.endsAtReset(withoutClient: !isShared) }
             #if !canImport(FoundationNetworking)
                 await session.flush()
             #endif
