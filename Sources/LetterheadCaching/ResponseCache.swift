@@ -91,7 +91,7 @@ public final class ResponseCache: LoaderLink {
 
     /// Cancels this client's validations, removes all stored responses, and resets the links below.
     public func reset(next: any HTTPLoader) async {
-        state.withLock { $0.generation += 1 }
+        state.withLock { $0.resets += 1 }
         validations.reset { $0.generation?.hasEnded ?? true }
         await next.reset()
         removeAll()
@@ -316,7 +316,7 @@ extension CacheDecision {
 /// The state that all requests share. Callers hold a lock.
 struct CacheState {
     /// The number of resets. The response to a request that began before the last reset isn't stored.
-    var generation = 0
+    var resets = 0
     var secretNames: [HTTPHeaders.Name: Bool] = [:]
 
     struct Loads {
@@ -329,18 +329,18 @@ struct CacheState {
 
     struct Ticket: Sendable {
         let url: String
-        let generation: Int
+        let resets: Int
         let time: Int
     }
 
     mutating func begin(_ url: String) -> Ticket {
         loads[url, default: Loads()].count += 1
-        return Ticket(url: url, generation: generation, time: clock)
+        return Ticket(url: url, resets: resets, time: clock)
     }
 
     /// Whether a response may be stored: no reset and no invalidation of its URL have occurred since ``begin(_:)``.
     func isCurrent(_ ticket: Ticket) -> Bool {
-        generation == ticket.generation && (loads[ticket.url]?.invalidated ?? -1) <= ticket.time
+        resets == ticket.resets && (loads[ticket.url]?.invalidated ?? -1) <= ticket.time
     }
 
     mutating func end(_ ticket: Ticket) {

@@ -2,8 +2,8 @@
 /// Decides the next step of each request that needs a shared credential, and stores the credential for each key. It
 /// uses no task, lock or clock.
 ///
-/// Each credential has a generation. A 401 refers to the generation that it refused. If that generation has been
-/// replaced, the request is retried with the current one. Otherwise, a new credential is obtained. Each key has at most
+/// Each credential has a version. A 401 refers to the version that it refused. If that version has been replaced, the
+/// request is retried with the current one. Otherwise, a new credential is obtained. Each key has at most
 /// one fetch in flight. A reset begins a new epoch, and requests of earlier epochs receive none of its credentials.
 struct CredentialState<Credential: Sendable>: Sendable {
     typealias Held = HeldCredential<Credential>
@@ -21,11 +21,11 @@ struct CredentialState<Credential: Sendable>: Sendable {
     }
 
     struct Verdict {
-        let generation: Int
+        let version: Int
         let freshness: HTTPAuthentication.Freshness
 
         fileprivate func isGood(for held: Held) -> Bool {
-            generation == held.generation && (freshness == .fresh || freshness == .stale)
+            version == held.version && (freshness == .fresh || freshness == .stale)
         }
     }
 
@@ -35,7 +35,7 @@ struct CredentialState<Credential: Sendable>: Sendable {
         /// Whether other requests may use the stored credential during the fetch, and if the fetch fails.
         var keepsHeld = false
         var starts: [Duration] = []
-        var failure: (generation: Int, error: any Error)?
+        var failure: (version: Int, error: any Error)?
         /// The origin that the credential was or is being obtained for. Nil if there is no credential, or if origins
         /// were named.
         var origin: HTTPOrigin?
@@ -52,7 +52,7 @@ struct CredentialState<Credential: Sendable>: Sendable {
     private var slots: [Key: Slot] = [:]
     private var epoch = 0
     private var resets = 0
-    private var generation = 0
+    private var version = 0
     private var flights = 0
     private let limit: CredentialLimit
 
@@ -99,7 +99,7 @@ struct CredentialState<Credential: Sendable>: Sendable {
             self.obtain(key, slot, refused?.held, origin, now: now, fallback: fallback, keepsHeld: keepsHeld)
         }
         guard let held = slot.held, !held.isRefused else { return obtain() }
-        guard let verdict, verdict.generation == held.generation else { return .again }
+        guard let verdict, verdict.version == held.version else { return .again }
         switch verdict.freshness {
         case .fresh: return .use(held)
         case .stale: return obtain(held)
@@ -110,7 +110,7 @@ struct CredentialState<Credential: Sendable>: Sendable {
 
     /// Marks a credential as refused by a 401, unless it has already been replaced or refused.
     mutating func refuse(_ refused: Held, for key: Key, by response: HTTPResponse) {
-        guard let held = slots[key]?.held, held.generation == refused.generation, !held.isRefused else { return }
+        guard let held = slots[key]?.held, held.version == refused.version, !held.isRefused else { return }
         slots[key]?.held?.refusal = response
     }
 
@@ -118,7 +118,7 @@ struct CredentialState<Credential: Sendable>: Sendable {
         _ key: Key, _ slot: Slot, _ refused: Held?, _ requested: HTTPOrigin?, now: Duration, fallback: Held?,
         keepsHeld: Bool
     ) -> Answer {
-        if let refused, let failure = slot.failure, refused.generation <= failure.generation {
+        if let refused, let failure = slot.failure, refused.version <= failure.version {
             return .refuse(.failed(failure.error))
         }
         var slot = slot
@@ -139,7 +139,7 @@ struct CredentialState<Credential: Sendable>: Sendable {
 
     private mutating func removeOldest() {
         let idle = slots.filter { $0.value.obtaining == nil }
-        let oldest = idle.min { ($0.value.held?.generation ?? 0) < ($1.value.held?.generation ?? 0) }
+        let oldest = idle.min { ($0.value.held?.version ?? 0) < ($1.value.held?.version ?? 0) }
         if let oldest { slots[oldest.key] = nil }
     }
 
@@ -156,17 +156,17 @@ struct CredentialState<Credential: Sendable>: Sendable {
         }
         switch result {
         case .success(let credential?):
-            generation += 1
-            let new = Held(credential: credential, generation: generation, epoch: epoch)
+            version += 1
+            let new = Held(credential: credential, version: version, epoch: epoch)
             slot.held = new
             return .success(new)
         case .success(nil):
             slot.held = nil
             let nothing = HTTPAuthentication.Failure(.noCredentials, "the provider returned no credentials")
-            slot.failure = (generation, nothing)
+            slot.failure = (version, nothing)
             return .failure(.failed(nothing))
         case .failure(let error):
-            slot.failure = (generation, error)
+            slot.failure = (version, error)
             return .failure(.failed(error))
         }
     }
@@ -185,7 +185,7 @@ struct CredentialState<Credential: Sendable>: Sendable {
 
 struct HeldCredential<Credential: Sendable>: Sendable {
     let credential: Credential
-    let generation: Int
+    let version: Int
     let epoch: Int
     /// The 401 that refused the credential.
     var refusal: HTTPResponse?

@@ -115,7 +115,7 @@ extension SharedCredential {
             if refused == nil, let held, freshness == .fresh, !held.isRefused { return held }
             let (answer, ticket) = enter(
                 key, request, next: next, refused: refused,
-                verdict: held.map { Machine.Verdict(generation: $0.generation, freshness: freshness ?? .expired) })
+                verdict: held.map { Machine.Verdict(version: $0.version, freshness: freshness ?? .expired) })
             switch answer {
             case .use(let held): return held
             case .again: continue

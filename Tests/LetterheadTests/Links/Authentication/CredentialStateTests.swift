@@ -21,7 +21,7 @@ private struct Desk {
         _ id: Int, refused: HeldCredential<String>? = nil, _ freshness: HTTPAuthentication.Freshness = .fresh,
         for key: State.Key = []
     ) -> State.Answer {
-        let verdict = available(key).map { State.Verdict(generation: $0.generation, freshness: freshness) }
+        let verdict = available(key).map { State.Verdict(version: $0.version, freshness: freshness) }
         return state.enter(key, refused: refused.map { ($0, unauthorized) }, verdict: verdict, now: now)
     }
 
@@ -85,7 +85,7 @@ extension CredentialLimit {
         let a = try desk.obtained("a")
         let flight = try #require(desk.enter(2, refused: a).flight)
         #expect(desk.enter(3, refused: a).isWait)
-        #expect(try desk.finish(flight, with: .success("b")).get().generation == a.generation + 1)
+        #expect(try desk.finish(flight, with: .success("b")).get().version == a.version + 1)
     }
 
     @Test func `after a 401 for a replaced credential the request is sent again with the new one`() throws {
@@ -154,7 +154,7 @@ extension CredentialLimit {
         var desk = Desk()
         let a = try desk.obtained("a")
         _ = try desk.obtained("b")
-        let verdict = State.Verdict(generation: a.generation, freshness: .fresh)
+        let verdict = State.Verdict(version: a.version, freshness: .fresh)
         #expect(desk.state.enter([], verdict: verdict, now: .zero).isAgain)
     }
 
