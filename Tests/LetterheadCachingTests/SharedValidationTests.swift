@@ -389,7 +389,7 @@ import Testing
         #expect(try await client.get().cache == .stale)
         while scene.server.requests.count < 2 { await Task.yield() }
         await client.reset()
-        #expect(cache.validations.running == 0 && isCancelled.valueNow != nil)
+        #expect(cache.validations.running == 0 && isCancelled.valueNow != nil && scene.errors.withLock { $0.isEmpty })
         #expect(try await client.get().cache == .stored)
     }
 }

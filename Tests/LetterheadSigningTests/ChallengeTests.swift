@@ -323,6 +323,23 @@ private struct NoCredentials: CredentialProvider {
         #expect(mock.requests.filter { $0.headers[.authorization] == nil && $0.url != endpoint }.count == 2)
     }
 
+    @Test func `a challenge that arrives after a reset is not remembered`() async throws {
+        let resetting = Mutex<(any HTTPLoader)?>(nil)
+        let mock = MockLoader { request in
+            guard request.headers[.authorization] == nil else { return .ok(request) }
+            await resetting.withLock { $0.take() }?.reset()
+            return HTTPResponse(request: request, status: 401, headers: ["WWW-Authenticate": "Bearer"])
+        }
+        let challenge = HTTPAuthentication.challenge(allowedOrigins: [api]) { _, _ in
+            .bearer("t", allowedOrigins: [api])
+        }
+        let chain = Authenticate(challenge) --> mock
+        resetting.withLock { $0 = chain }
+        for _ in 1...3 { #expect(try await chain.load(HTTPRequest(url: api)).status == .ok) }
+        // The second request is challenged again, and the third one is signed at once.
+        #expect(mock.requests.map { $0.headers[.authorization] } == [nil, "Bearer t", nil, "Bearer t", "Bearer t"])
+    }
+
     @Test func `a request that waits for a method is cancelled by a reset`() async throws {
         let bell = CredentialBell()
         let waiting = HTTPAuthentication.challenge { _, _ in
