@@ -18,8 +18,8 @@ private struct EndsItsRequests: HTTPLoader {
 
 /// A reset of a client. Its links and transport end what they hold, without a task for each request.
 @Suite(.timeLimit(.minutes(3))) struct ClientResetTests {
-    private let gate = OneShot<Void>()
-    private let reached = OneShot<Void>()
+    let gate = OneShot<Void>()
+    let reached = OneShot<Void>()
 
     /// Waits for the gate, regardless of a cancellation, as code of a caller may.
     private struct Waiting: HTTPValidator {
@@ -48,7 +48,7 @@ private struct EndsItsRequests: HTTPLoader {
             transport: HTTPClient.makeTransport(TransportConfiguration()))
     }
 
-    private func expectCancelled<Value: Sendable>(_ load: Task<Value, any Error>) async {
+    func expectCancelled<Value: Sendable>(_ load: Task<Value, any Error>) async {
         let error = await #expect(throws: HTTPError.self) { try await load.value }
         #expect(error?.code == .cancelled && !load.isCancelled)
     }
@@ -299,19 +299,6 @@ private struct EndsItsRequests: HTTPLoader {
         #expect(mock.requests.allSatisfy { $0.client === client.parts.identity })
     }
 
-    @Test func `a request of an ended generation obtains no credential`() async throws {
-        let (identity, mock, calls) = (ClientIdentity(), MockLoader { .ok($0) }, Observed(0))
-        var request = try HTTPRequest.to("https://a.test/").of(identity)
-        request.authentication = .bearer { _ in
-            calls.change { $0 += 1 }
-            return "t"
-        }
-        identity.endGeneration()
-        let sent = request
-        let error = await #expect(throws: HTTPError.self) { try await (Authenticate() --> mock).load(sent) }
-        #expect(error?.code == .cancelled && calls.value == 0)
-    }
-
     @Test func `an event stream reconnects in the generation in which it began`() async throws {
         struct Resetting: RequestTemplate {
             let reset: @Sendable () -> Void
@@ -343,64 +330,6 @@ private struct EndsItsRequests: HTTPLoader {
         }
     }
 
-    @Test(
-        arguments: [Throttle(limit: 1), LimitRate(1, per: .seconds(3_600), backoff: Backoff(clock: TestClock()))]
-            as [any LoaderLink])
-    func `a link of two clients ends the waits of the one that is reset`(link: any LoaderLink) async throws {
-        let (held, one, other) = (HeldLoader(), ClientIdentity(), ClientIdentity())
-        let chain = link --> held
-        let start = { (path: String, client: ClientIdentity?) -> Task<HTTPResponse, any Error> in
-            let request = try HTTPRequest.to("https://a.test" + path).of(client)
-            return Task { try await chain.load(request) }
-        }
-        let waiting = { @Sendable in (link as? Throttle)?.waiting ?? (link as? LimitRate)?.waiting ?? 0 }
-        let first = try start("/first", other)
-        await held.waitForRunning(1)
-        var loads: [Task<HTTPResponse, any Error>] = []
-        for client in [one, other, nil] {
-            loads.append(try start("/waiting", client))
-            await until { [count = loads.count] in waiting() == count }
-        }
-        one.endGeneration()
-        await chain.reset()
-        await expectCancelled(loads[0])
-        await expectCancelled(loads[2])
-        held.open("/first")
-        #expect(try await first.value.status == .ok)
-        await held.waitForRunning(1)
-        held.open("/waiting")
-        #expect(try await loads[1].value.status == .ok)
-    }
-
-    @Test(
-        arguments: [Throttle(limit: 1), LimitRate(1, per: .seconds(3_600), backoff: Backoff(clock: TestClock()))]
-            as [any LoaderLink])
-    func `a request of an ended generation enters no queue`(link: any LoaderLink) async throws {
-        let (held, identity) = (HeldLoader(), ClientIdentity())
-        let chain = link --> held
-        let first = Task { try await chain.load(HTTPRequest.to("https://a.test/first")) }
-        await held.waitForRunning(1)
-        let request = try HTTPRequest.to("https://a.test/").of(identity)
-        identity.endGeneration()
-        await expectCancelled(Task { try await chain.load(request) })
-        held.open("/first")
-        #expect(try await first.value.status == .ok && held.started == ["/first"])
-    }
-
-    @Test func `a rate limit that is reported to an ended generation is not applied`() async throws {
-        let (clock, identity) = (TestClock(isAutomatic: true), ClientIdentity())
-        let mock = MockLoader { .ok($0) }
-            .then { request in
-                identity.endGeneration()
-                return HTTPResponse(request: request, status: .tooManyRequests, headers: ["Retry-After": "30"])
-            }
-        let chain = LimitRate(backoff: Backoff(clock: clock)) --> mock
-        let request = try HTTPRequest.to("https://a.test/").of(identity)
-        #expect(try await chain.load(request).status == .tooManyRequests)
-        #expect(try await chain.load(HTTPRequest.to("https://a.test/")).status == .ok)
-        #expect(clock.sleeps.isEmpty)
-    }
-
     @Test func `a request that is cancelled by a reset names the reset`() async throws {
         let held = HeldLoader()
         let client = HTTPClient(environment: .of("https://a.test"), transport: held)
@@ -409,28 +338,6 @@ private struct EndsItsRequests: HTTPLoader {
         await client.reset()
         let error = await #expect(throws: HTTPError.self) { try await load.value }
         #expect(error?.code == .cancelled && error?.message == "the client was reset")
-    }
-
-    @Test(arguments: [false, true]) func `a cookie of an earlier generation is not stored`(hasFile: Bool) async throws {
-        let file = FileManager.default.temporaryDirectory.appending(path: "jar-\(UInt64.random(in: 0 ... .max))")
-        defer { try? FileManager.default.removeItem(at: file) }
-        let jar = hasFile ? CookieJar(file: file) : CookieJar()
-        let (identity, gate, reached) = (ClientIdentity(), gate, reached)
-        let chain =
-            jar
-            --> AnyLoader { request in
-                reached.set(())
-                await gate.value
-                return HTTPResponse(request: request, status: .ok, headers: ["Set-Cookie": "id=1; Max-Age=60"])
-            }
-        let request = try HTTPRequest.to("https://a.test/").of(identity)
-        let load = Task { try await chain.load(request) }
-        await reached.value
-        identity.endGeneration()
-        await chain.reset()
-        gate.set(())
-        _ = try await load.value
-        #expect(jar.cookies.isEmpty && !FileManager.default.fileExists(atPath: file.path))
     }
 
     @Test func `a client has a task for each request only if its code cannot end itself`() {
@@ -485,7 +392,7 @@ private struct EndsItsRequests: HTTPLoader {
 
 extension HTTPRequest {
     /// The request as one of the current generation of a client.
-    fileprivate func of(_ client: ClientIdentity?) -> HTTPRequest {
+    func of(_ client: ClientIdentity?) -> HTTPRequest {
         var request = self
         request.context.generation = client?.generation
         return request
