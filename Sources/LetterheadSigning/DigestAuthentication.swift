@@ -103,8 +103,8 @@ private struct DigestProvider: CredentialProvider {
         } else if !request.body.isEmpty, !request.body.isReplayable {
             throw Failure(
                 .noCredentials,
-                "the server has not sent a digest challenge yet, and the body can be sent only once (send another "
-                    + "request to the server first, or use a replayable body)")
+                "the server has not sent a digest challenge yet, and the body can be sent only once (send a "
+                    + "request without a body first, or use a replayable body)")
         }
     }
 

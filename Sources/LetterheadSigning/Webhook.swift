@@ -101,7 +101,7 @@ public struct Webhook: Sendable {
         let id = headers[HTTPHeaders.Name(prefix + "id")]
         // The signed text joins its parts with points, so an identifier with a point could move the end of a part.
         guard form != .standard || id?.utf8.contains(UInt8(ascii: ".")) == false else {
-            throw Failure(.invalidSignature, "the webhook's \(prefix)id is missing or contains a point")
+            throw Failure(.invalidSignature, "the webhook's \(prefix)id is missing or contains a period")
         }
         let codes = (form == .hash ? parts.filter { !$0.begins(with: form.rawValue) } : []) + values(form.rawValue)
         for secret in secrets {
@@ -115,14 +115,15 @@ public struct Webhook: Sendable {
     }
 
     private func check(_ time: String?) throws(Failure) {
-        guard let time else { throw Failure(.invalidSignature, "the webhook has no time") }
+        guard let time else { throw Failure(.invalidSignature, "the webhook has no timestamp") }
         guard let seconds = Int64(time) else {
-            throw Failure(.invalidSignature, "the webhook's time is not a number of seconds")
+            throw Failure(.invalidSignature, "the webhook's timestamp is not a number of seconds")
         }
         let age = now().timeIntervalSince1970 - Double(seconds)
         guard Duration.seconds(abs(age)) <= tolerance else {
             let place = age > 0 ? "old" : "far in the future"
-            throw Failure(.invalidSignature, "the webhook's time is too \(place) (the tolerance is \(tolerance.shown))")
+            throw Failure(
+                .invalidSignature, "the webhook's timestamp is too \(place) (the tolerance is \(tolerance.shown))")
         }
     }
 

@@ -188,8 +188,8 @@ import Testing
         let error = await #expect(throws: HTTPError.self) { try await signed(sent, by: signer) }
         #expect(error?.code == .invalidRequest)
         #expect(
-            error?.message == "chunks for S3 are a coding of the content, so its \(name) would be wrong (RFC 9530): "
-                + "omit the digest, or don't send chunks")
+            error?.message == "chunks for S3 change the bytes of the content, so its \(name) would be wrong "
+                + "(RFC 9530): omit the digest, or don't send chunks")
     }
 
     @Test func `the original's length isn't sent`() async throws {

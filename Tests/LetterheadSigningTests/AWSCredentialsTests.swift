@@ -16,7 +16,7 @@ import Testing
             ),
             (
                 #"{"Version":1,"AccessKeyId":"A","SecretAccessKey":"s","Expiration":"soon"}"#, nil,
-                "the Expiration of the credential process is not an ISO 8601 date"
+                "the credential process returned an Expiration that is not an ISO 8601 date"
             ),
             (#"{"Version":2,"AccessKeyId":"A","SecretAccessKey":"s"}"#, nil, malformed),
             (#"{"Version":1,"AccessKeyId":"A"}"#, nil, malformed), ("sign in first", nil, malformed),

@@ -423,7 +423,8 @@ import Testing
             let error = await failure { try await client.send(sent) }
             #expect(error?.code == .reportedFailure && error?.response?.status == .ok)
             let code = body.contains("SlowDown") ? "SlowDown" : "InternalError"
-            #expect(error?.description.hasSuffix("although the status is 200; the server wrote \"\(code)\"") == true)
+            #expect(
+                error?.description.hasSuffix("the body contains an AWS error; the server wrote \"\(code)\"") == true)
         }
     }
 
@@ -445,8 +446,8 @@ import Testing
         let signature = "f4ef3c3ae09067ffa0115820a70a131acd31989c3a71738a1cd56f283a7dcc2f"
         #expect(form.fields["x-amz-signature"] == signature && form.fields["key"] == "user/eric/${filename}")
         for (fields, length, rule) in [
-            (["Policy": ""], 0...1, "the field Policy of the form is written by the signer"),
-            ([:], -1...1, "the length of an upload is negative"),
+            (["Policy": ""], 0...1, "the signer sets the form field Policy itself (remove it from fields)"),
+            ([:], -1...1, "the lower bound of length is negative (use 0 or more)"),
         ] {
             let error = await #expect(throws: HTTPError.self) {
                 try await signer.presignedForm(

@@ -172,7 +172,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("md5=:AAAA:", "the digest has no algorithm that can be compared: sha-256, or sha-512 for a body in memory"),
+        ("md5=:AAAA:", "the digest uses none of the supported algorithms: sha-256, or sha-512 for a body in memory"),
         ("sha-256=:AAAA:", "the body doesn't match its digest"),
         ("md5=:AAAA:, sha-256=:X48E9qOokqqrvdts8nOJRJN3OWDUoyWxBf7kbu9DBPE=:", nil),
     ]) func `a digest without a known algorithm says so`(digest: String, message: String?) async throws {

@@ -90,7 +90,7 @@ import Testing
         let error = #expect(throws: HTTPAuthentication.Failure.self) {
             try Self.standard().verify(Self.body, headers: headers)
         }
-        #expect(error?.message == "the webhook's webhook-id is missing or contains a point")
+        #expect(error?.message == "the webhook's webhook-id is missing or contains a period")
     }
 
     @Test(arguments: [-301.0, 301]) func `a webhook outside of the tolerance is refused`(seconds: Double) {
@@ -103,7 +103,7 @@ import Testing
 
     @Test(
         arguments: [
-            (nil, 0, "no time"), ("x", 0, "not a number"), ("1614265330", 301, "too old"),
+            (nil, 0, "no timestamp"), ("x", 0, "not a number"), ("1614265330", 301, "too old"),
             ("1614265330", -301, "too far in the future"),
         ] as [(String?, Double, String)])
     func `the error about the time of a webhook names its cause`(time: String?, seconds: Double, cause: String) {

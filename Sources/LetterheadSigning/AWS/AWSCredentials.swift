@@ -41,7 +41,7 @@ extension AWSCredentials {
         let text = members["Expiration"]?.string
         let end = text.flatMap { try? Date($0, strategy: .iso8601) }
         guard (text == nil) == (end == nil) else {
-            throw Failure(.noCredentials, "the Expiration of the credential process is not an ISO 8601 date")
+            throw Failure(.noCredentials, "the credential process returned an Expiration that is not an ISO 8601 date")
         }
         self.init(
             accessKey: key, secretKey: Secret(secret),
@@ -88,7 +88,9 @@ extension AWSCredentials.Provider {
         let url = file ?? URL(filePath: path)
         return Self {
             guard let data = try PrivateFile.read(url, upTo: 1 << 20) else {
-                throw Failure(.noCredentials, "there is no shared credentials file of AWS")
+                throw Failure(
+                    .noCredentials,
+                    "the shared AWS credentials file does not exist (create it, or set AWS_SHARED_CREDENTIALS_FILE)")
             }
             // Editors on Windows write a byte order mark.
             let text = String(
@@ -157,7 +159,7 @@ final class AWSState: Sendable {
         // The date may be out of range only because of the offset.
         if let origin { kept.withLock { $0.offsets[origin] = nil } }
         guard let text = text(of: now()) else {
-            throw Failure(.misconfigured, "the date is not in the years 0 to 9999")
+            throw Failure(.misconfigured, "the signing date is outside the years 0 to 9999")
         }
         return text
     }

@@ -46,8 +46,8 @@ extension AWSSigner {
         signed["x-amz-security-token"] = credentials.sessionToken?.reveal()
         let own = signed.keys + ["bucket", "file", "key", "policy", "x-amz-signature"]
         let taken = fields.keys.first { own.contains(ASCII.lowercased($0)) }
-        if let rule = taken.map({ "the field \($0) of the form is written by the signer" })
-            ?? (length.lowerBound < 0 ? "the length of an upload is negative" : nil)
+        if let rule = taken.map({ "the signer sets the form field \($0) itself (remove it from fields)" })
+            ?? (length.lowerBound < 0 ? "the lower bound of length is negative (use 0 or more)" : nil)
         {
             throw HTTPError(.invalidRequest, request: request, message: rule)
         }

@@ -111,7 +111,7 @@ public struct AWSSigner: RequestSigner {
         let names = request.framedHeaders().map(\.name)
         if let name = names.first(where: { $0 == "Content-Digest" || $0 == "Repr-Digest" }) {
             let rule =
-                "chunks for S3 are a coding of the content, so its \(name) would be wrong (RFC 9530): "
+                "chunks for S3 change the bytes of the content, so its \(name) would be wrong (RFC 9530): "
                 + "omit the digest, or don't send chunks"
             throw HTTPError(.invalidRequest, request: request, message: rule)
         }
@@ -176,7 +176,7 @@ public struct AWSSigner: RequestSigner {
             text = String(decoding: prolog.tail.utf8.drop { $0 <= 0x20 }, as: UTF8.self)
         }
         guard text.begins(with: "<Error>") else { return }
-        let rule = "the body reports a failure although the status is 200"
+        let rule = "the status is 200, but the body contains an AWS error"
         throw HTTPError(.reportedFailure, request: request, response: response, message: rule)
     }
 
@@ -201,7 +201,7 @@ public struct AWSSigner: RequestSigner {
 
     static func check(_ duration: Duration, for request: HTTPRequest) throws(HTTPError) {
         guard (Duration.seconds(1)...(.seconds(604_800))).contains(duration) else {
-            let rule = "a presigned URL or form expires in 1 second to 7 days"
+            let rule = "a presigned URL or form must expire in 1 second to 7 days"
             throw HTTPError(.invalidRequest, request: request, message: rule)
         }
     }

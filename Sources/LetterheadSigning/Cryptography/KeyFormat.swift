@@ -26,7 +26,8 @@ struct KeyFormat {
             // With a key of a small order, one signature fits many messages. The highest bit is the sign of the other
             // coordinate.
             guard !Self.smallOrders.contains(Hexadecimal.text(bytes.dropLast() + [bytes[31] & 0x7F])) else {
-                throw Failure(.misconfigured, "the public key has a small order")
+                throw Failure(
+                    .misconfigured, "the public key has a small order, so one signature would fit many messages")
             }
         default: break
         }

@@ -157,7 +157,7 @@ import LetterheadFoundation
             // The declarations above must match the library.
             func load<Function>(_ name: String) throws(Failure) -> Function {
                 guard let symbol = unsafe dlsym(library, name) else {
-                    throw Failure(.misconfigured, "the system's libcrypto has no \(name)")
+                    throw Failure(.misconfigured, "the system's libcrypto lacks the function \(name)")
                 }
                 return unsafe unsafeBitCast(symbol, to: Function.self)
             }

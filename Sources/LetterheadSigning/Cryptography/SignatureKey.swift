@@ -90,7 +90,7 @@ extension SignatureKey {
     public var thumbprint: String? { publicJWK.map { RandomBytes.base64URL(SHA256Hash.hash(Array($0.utf8))) } }
 
     func sign(_ message: [UInt8]) async throws -> [UInt8] {
-        guard let signing else { throw Failure(.misconfigured, "a public key can't sign") }
+        guard let signing else { throw Failure(.misconfigured, "a public key can't sign (use the private key)") }
         return try await signing(message)
     }
 

@@ -132,7 +132,7 @@ public struct MessageComponent: Sendable, Hashable, ExpressibleByStringLiteral {
         var text = ""
         for (component, identifier) in zip(components, identifiers ?? components.map(\.text)) {
             guard let value = component.value(in: &parts), ASCII.isFieldValue(value) else {
-                let rule = "which the message doesn't have in this form"
+                let rule = "which the message doesn't contain, or not in this form"
                 throw Failure(.malformed, "the signature covers \(identifier), \(rule)")
             }
             text += "\(identifier): \(value)\n"

@@ -112,9 +112,12 @@ public struct MessageVerifier: HTTPValidator {
     ) throws(Failure) {
         let age = claims.created.map { Duration.seconds(now.timeIntervalSince($0)) }
         guard let age, age <= maximumAge + .seconds(60), age >= .seconds(-60), claims.expires.map({ $0 > now }) ?? true
-        else { throw Failure(.invalidSignature, "the signature has expired, or its time is missing") }
+        else {
+            throw Failure(
+                .invalidSignature, "the signature has expired, is dated in the future, or has no created time")
+        }
         guard claims.algorithm.map({ $0.isSame(as: key.algorithm.name) }) ?? true else {
-            throw Failure(.invalidSignature, "the signature names another algorithm than its key has")
+            throw Failure(.invalidSignature, "the signature and its key use different algorithms")
         }
         if let missing = required.first(where: { !components.contains($0) }) {
             throw Failure(.invalidSignature, "the signature doesn't cover \(missing.text)")
@@ -125,7 +128,7 @@ public struct MessageVerifier: HTTPValidator {
         _ values: [String], _ headers: HTTPHeaders, _ content: (any HTTPBody)?
     ) async throws(Failure) {
         guard let content, !headers.contains(.contentEncoding) else {
-            throw Failure(.misconfigured, "the digest can't be compared: the body is streamed or compressed")
+            throw Failure(.misconfigured, "the digest can't be verified, because the body is streamed or compressed")
         }
         let digests = StructuredValue.dictionary(values) ?? [:]
         var known: [Bool] = []
@@ -138,9 +141,9 @@ public struct MessageVerifier: HTTPValidator {
             if let digest = digests["sha-512"], !(content is FileBody) {
                 known.append(digest.bytes == SHA512Hash.hash(Array(try content.encode())))
             }
-        } catch { throw Failure(.misconfigured, "the digest can't be compared: \(HTTPError.summary(of: error))") }
+        } catch { throw Failure(.misconfigured, "the digest can't be verified: \(HTTPError.summary(of: error))") }
         guard !known.isEmpty else {
-            let rule = "the digest has no algorithm that can be compared: sha-256, or sha-512 for a body in memory"
+            let rule = "the digest uses none of the supported algorithms: sha-256, or sha-512 for a body in memory"
             throw Failure(.invalidSignature, rule)
         }
         guard !known.contains(false) else { throw Failure(.invalidSignature, "the body doesn't match its digest") }
