@@ -50,22 +50,22 @@ extension BodyPart {
         let headers = response.headers
         guard response.status == .partialContent else {
             return response.status == .ok
-                ? "it has changed, or the server does not support ranges"
+                ? "the resource has changed, or the server does not support ranges"
                 : "the server responded with \(response.status)"
         }
-        guard Self.place(of: response).isSame(as: place) else { return "the part comes from another URL" }
+        guard Self.place(of: response).isSame(as: place) else { return "the part comes from a different URL" }
         guard let content = ContentRange(headers), let part = content.range else {
             return "the part has no valid Content-Range"
         }
         guard part.lowerBound == position, part.upperBound <= range.upperBound else {
-            return "the server sent the bytes from \(part.lowerBound) to \(part.upperBound - 1)"
+            return "the server sent bytes \(part.lowerBound) to \(part.upperBound - 1) instead of the requested ones"
         }
         guard response.body.length.map({ $0 == part.count }) ?? true else {
             return "the length of the part differs from its Content-Range"
         }
         let isSameLength = completeLength == nil || content.completeLength.map { $0 == completeLength } ?? true
         guard isSameLength, isSame(headers), !headers.contains(.contentEncoding) else {
-            return "the part belongs to another version"
+            return "the part belongs to a different version of the resource"
         }
         return nil
     }

@@ -120,7 +120,7 @@ extension HTTPClient {
     ) async throws -> HTTPResponse {
         let creation = try StandardRequestBuilder(template).request()
         guard creation.body.isEmpty else {
-            let rule = "an upload's template has no body, because its content is an argument"
+            let rule = "the template of an upload must not have a body (pass the content as an argument)"
             throw HTTPError(.invalidRequest, request: creation, message: rule)
         }
         let link = ResumeUpload(store: store, settings: settings, backoff: backoff)

@@ -85,7 +85,9 @@ struct MultipartParser: Sendable {
             guard preambleCount <= headLimit else {
                 throw Fault(
                     .invalidResponse,
-                    "no delimiter with the boundary is in the first \(headLimit) bytes (see headLimit)")
+                    "the first \(headLimit) bytes contain no delimiter with the boundary (to allow more, raise "
+                        + "headLimit)"
+                )
             }
         }
         guard event == nil, isAtEnd else { return event }
@@ -97,13 +99,16 @@ struct MultipartParser: Sendable {
 
     private mutating func nextHead() throws(Fault) -> Event? {
         guard partCount < partLimit else {
-            throw Fault(.responseTooLarge, "there are more than the \(partLimit) parts allowed (see partLimit)")
+            throw Fault(
+                .responseTooLarge, "there are more than the \(partLimit) parts allowed (to allow more, raise partLimit)"
+            )
         }
         let end = buffer.endOfHead(from: start, searched: &searched)
         guard (end ?? buffer.count) - start <= headLimit else {
             throw Fault(
                 .responseTooLarge,
-                "the head of part \(partCount + 1) is larger than the \(headLimit) bytes allowed (see headLimit)")
+                "the head of part \(partCount + 1) is larger than the \(headLimit) bytes allowed (to allow more, "
+                    + "raise headLimit)")
         }
         guard let end else { return nil }
         let lines = Array(buffer[start..<end])

@@ -61,8 +61,8 @@ public struct ResponsePart: Sendable {
         guard (found ?? bytes.count) <= headLimit else {
             throw response.error(
                 .responseTooLarge,
-                "the head of the HTTP response in the part is larger than the \(headLimit) bytes allowed (see headLimit)"
-            )
+                "the head of the HTTP response in the part is larger than the \(headLimit) bytes allowed (to allow "
+                    + "more, raise headLimit)")
         }
         let line = bytes.prefix { $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: "\n") }
         let words = String(decoding: line, as: UTF8.self).split(at: " ")

@@ -19,9 +19,11 @@ struct ResumeDownload: LoaderLink {
 
     private func brokenRule(for request: HTTPRequest) -> String? {
         if request.method != .get || !request.body.isEmpty { return "only a GET without a body can be resumed" }
-        if request.headers.contains(.range) { return "a download that resumes sets the header Range itself" }
+        if request.headers.contains(.range) {
+            return "a resumed download sets the header Range itself (remove it from the template)"
+        }
         return digest?.isMalformed == true
-            ? "the SHA-256 digest has neither 64 hexadecimal digits nor 44 characters of Base64" : nil
+            ? "the expected SHA-256 digest must have 64 hexadecimal digits or 44 characters of Base64" : nil
     }
 }
 
@@ -129,7 +131,8 @@ private struct ResumedDownload {
         restarts: Bool = true
     ) async throws -> HTTPResponse {
         let limit = request.responseLimit
-        let tooLarge = response.error(.responseTooLarge, "the file is larger than \(limit) bytes (see responseLimit)")
+        let tooLarge = response.error(
+            .responseTooLarge, "the file is larger than \(limit) bytes (to allow more, raise responseLimit)")
         if let length = whole?.completeLength ?? response.body.length, length > limit { throw tooLarge }
         let body = ContinuedBody(response, as: whole, at: position, from: source, isReplaceable: restarts)
         var left = limit - position
@@ -168,6 +171,7 @@ private struct ResumedDownload {
         if expected.allSatisfy({ $0.matches(hash) }) { return }
         part.discard()
         throw response.error(
-            .digestMismatch, "the SHA-256 digest of the download is \(hexadecimal(hash)), so it was removed")
+            .digestMismatch,
+            "the download was removed, because its SHA-256 digest \(hexadecimal(hash)) is not the expected one")
     }
 }

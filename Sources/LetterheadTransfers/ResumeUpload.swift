@@ -56,8 +56,11 @@ struct ResumeUpload: LoaderLink {
         try request.validateEnvironment()
         let resource = (settings.key.map(DownloadResumption.fromPart(key:)) ?? .fromPart).identity(of: request)
         let rules = [
-            (!marked.isIdempotent, "an upload's template isn't marked idempotent, because each chunk has an offset"),
-            (!request.method.isSafe, "a \(request.method) creates nothing (use POST for an upload)"),
+            (
+                !marked.isIdempotent,
+                "the template of an upload must not be marked as idempotent, because each chunk has its own offset"
+            ),
+            (!request.method.isSafe, "an upload can't be created with \(request.method) (use POST)"),
             (settings.chunkSize ?? 1 > 0, "chunkSize is less than 1"),
             (
                 settings.metadata.keys.allSatisfy(UploadProtocol.isMetadataKey),
@@ -65,9 +68,12 @@ struct ResumeUpload: LoaderLink {
             ),
             (
                 settings.metadata.isEmpty || !request.headers.contains("Upload-Metadata"),
-                "the template has the header Upload-Metadata, so metadata isn't sent (use one of them)"
+                "both metadata and the header Upload-Metadata are set (set only one of them)"
             ),
-            (resource != nil, "the URL isn't known when the upload begins (set the key of UploadSettings)"),
+            (
+                resource != nil,
+                "the URL isn't known when the upload begins and can't identify it (set the key of UploadSettings)"
+            ),
         ]
         guard let resource, rules.allSatisfy(\.0) else {
             throw HTTPError(.invalidRequest, request: request, message: rules.first { !$0.0 }?.1 ?? "")
@@ -232,7 +238,8 @@ extension ResumedUpload {
         }
         let checksums = ASCII.members(of: response.headers.values(for: "Tus-Checksum-Algorithm"))
         if link.settings.checksChunks, !kind.isEndedByRequest, !checksums.contains(where: { $0.isSame(as: "sha256") }) {
-            throw failure(.uploadUnsupported, "the server checks no SHA-256 checksums", response)
+            throw failure(
+                .uploadUnsupported, "the server doesn't verify SHA-256 checksums (set checksChunks to false)", response)
         }
         self.kind = kind
         try remember(response)
@@ -241,12 +248,12 @@ extension ResumedUpload {
 
     mutating func created() async throws -> HTTPResponse {
         if !kind.isEndedByRequest, content.headers.contains(.contentEncoding) {
-            throw failure(.uploadUnsupported, "tus doesn't tell the content's Content-Encoding (send it without one)")
+            throw failure(.uploadUnsupported, "tus can't transmit a Content-Encoding (send the content without one)")
         }
         if kind.isEndedByRequest, !link.settings.metadata.isEmpty {
             throw failure(
                 .uploadUnsupported,
-                "the IETF's protocol has no metadata (leave metadata empty, and set headers of the template)")
+                "the IETF protocol can't transmit metadata (leave metadata empty, and set headers of the template)")
         }
         var headers = kind.headers
         kind.create(&headers, content, link.settings.metadata)
@@ -257,7 +264,7 @@ extension ResumedUpload {
             guard content.length == 0 else {
                 throw failure(
                     .uploadMismatch,
-                    "the resource itself has responded to the creation, so it may have processed an empty body",
+                    "the server completed the upload at its creation, so it may have processed an empty body",
                     response)
             }
             return response
@@ -276,7 +283,7 @@ extension ResumedUpload {
         if isRedirected, moved.origin == exchange.request.withEnvironment.origin {
             throw failure(
                 .uploadUnsupported,
-                "another origin, to which the creation was redirected, names a URL at the first one", response)
+                "the creation was redirected to a different origin, which returned a URL at the first origin", response)
         }
         let confirmation = isConfirmed == nil ? try await confirmed(at: url) : response
         known = UnfinishedUpload(
@@ -332,7 +339,8 @@ extension ResumedUpload {
             throw failure(.uploadMismatch, "the response has no valid Upload-Offset", response)
         }
         if let other = response.headers.count(of: "Upload-Length"), other != content.length {
-            throw failure(.uploadMismatch, "the server expects \(other) bytes instead of \(content.length)", response)
+            throw failure(
+                .uploadMismatch, "the server expects \(other) bytes, and the content has \(content.length)", response)
         }
         try advance(to: new, response)
         return response
@@ -356,8 +364,8 @@ extension ResumedUpload {
 
     mutating func advance(to new: Int, _ response: HTTPResponse) throws {
         guard (offset...max(offset, sent)).contains(new) else {
-            let before = "although it had \(offset) before and \(sent) were sent"
-            throw failure(.uploadMismatch, "the server has \(new) bytes, \(before)", response)
+            let before = "although it had confirmed \(offset) before and \(sent) were sent"
+            throw failure(.uploadMismatch, "the server confirms \(new) bytes, \(before)", response)
         }
         continuation.advance(by: new - offset)
         offset = new
@@ -371,10 +379,12 @@ extension ResumedUpload {
         limits.merge(new) { $1 }
         if content.length > limits["max-size"] ?? .max || content.length < limits["min-size"] ?? 0 {
             let range = "\(limits["min-size"] ?? 0) to \(limits["max-size"].map { "\($0)" } ?? "any number of")"
-            throw failure(.uploadUnsupported, "the server continues uploads of \(range) bytes", response)
+            throw failure(.uploadUnsupported, "the server accepts only uploads of \(range) bytes", response)
         }
         if let most = limits["max-append-size"], most < min(1024, content.length) {
-            throw failure(.uploadUnsupported, "the server accepts at most \(most) bytes in a request", response)
+            throw failure(
+                .uploadUnsupported,
+                "the server accepts at most \(most) bytes in a request, which is too few for an upload", response)
         }
         guard var upload = known else { return }
         let latest = upload.created.addingTimeInterval(link.store.maximumAge / .seconds(1))
@@ -421,8 +431,8 @@ extension ResumedUpload {
     func unconfirmed(_ response: HTTPResponse) -> HTTPError {
         let remedy =
             link.settings.kind == nil
-            ? "if it supports another one, set the kind of UploadSettings"
-            : "don't set the kind of UploadSettings, so that the client asks which one it supports"
+            ? "if it supports the other protocol, set the kind of UploadSettings"
+            : "don't set the kind of UploadSettings, so that the client asks which protocol it supports"
         return failure(
             .uploadUnsupported,
             "the response to \(response.request.method) doesn't confirm a new upload with \(kind.confirmation), so the "
@@ -436,7 +446,8 @@ extension ResumedUpload {
 
     func refusal(of response: HTTPResponse) -> HTTPError {
         response.status.isSuccess
-            ? response.error(.invalidResponse, "the server confirmed nothing of the upload, or too little")
+            ? response.error(
+                .invalidResponse, "the server reports success, but has confirmed too few bytes of the upload, or none")
             : HTTPError(.unacceptableStatus, request: response.request, response: response)
     }
 }

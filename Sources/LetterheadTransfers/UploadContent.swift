@@ -24,7 +24,7 @@ struct UploadContent: Sendable {
         (file, headers) = (request.body as? FileBody, request.body.additionalHeaders)
         (bytes, start) = (chunks.data ?? Data(), file?.range?.lowerBound)
         guard let length = file == nil ? chunks.data?.count : chunks.length else {
-            throw HTTPBodyError.invalid("an upload's content is a FileBody or a body in memory")
+            throw HTTPBodyError.invalid("the content of an upload must be a FileBody or a body in memory")
         }
         self.length = length
         modified = try file.map { try Self.modification(of: $0.url) } ?? .min

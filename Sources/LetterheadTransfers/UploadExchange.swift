@@ -104,7 +104,8 @@ final class UploadExchange: Sendable {
                 case .downgrade:
                     "its scheme is http, although the request used https (a server behind a proxy must know the "
                         + "forwarded scheme)"
-                case .otherOrigin: "it has another origin, and the redirect policy forbids it or the content is secret"
+                case .otherOrigin:
+                    "it has a different origin, and the redirect policy forbids it or the content is secret"
                 default: "it isn't an http or https URL"
                 }
             throw HTTPError(

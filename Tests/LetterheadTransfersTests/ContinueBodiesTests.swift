@@ -103,9 +103,10 @@ import Testing
     }
 
     @Test(arguments: [
-        (MockServer.RangeFault.ignored, "it has changed, or the server does not support ranges"),
-        (.refused, "416 Range Not Satisfiable"), (.shifted(by: 1), "the bytes from 50001 to 99999"),
-        (.length(100_001), "another version"),
+        (MockServer.RangeFault.ignored, "the resource has changed, or the server does not support ranges"),
+        (.refused, "416 Range Not Satisfiable"),
+        (.shifted(by: 1), "bytes 50001 to 99999 instead of the requested ones"),
+        (.length(100_001), "a different version"),
     ])
     func `anything else than the rest is an error that tells what is wrong`(
         _ fault: MockServer.RangeFault, _ message: String
@@ -206,7 +207,7 @@ import Testing
         let client = server.client(ContinueBodies(.immediately()))
         let response = try await client.stream(Get<HTTPResponse>("latest"))
         let error = await #expect(throws: HTTPError.self) { try await response.body.data() }
-        #expect(error?.message.contains("another URL") == true)
+        #expect(error?.message.contains("a different URL") == true)
         await server.stop()
     }
 

@@ -176,24 +176,26 @@ extension AsyncSequence where Element == ResponsePart, Self: Sendable {
             "the head of part 2 is malformed: a header name is not a token"),
         Fault("a name with a space", "--b\r\na : 1\r\n\r\n1\r\n--b--", "the head of part 1 is malformed"),
         Fault("NUL in a value", "--b\r\na: \0\r\n\r\n1\r\n--b--", "contains NUL or a bare CR"),
-        Fault("a first line that is folded", "--b\r\n a: 1\r\n\r\n1\r\n--b--", "the first header line is folded"),
+        Fault(
+            "a first line that is folded", "--b\r\n a: 1\r\n\r\n1\r\n--b--",
+            "the first header line begins with a space or a tab"),
         Fault(
             "more parts than allowed", "--b\r\n\r\n1\r\n--b\r\n\r\n2\r\n--b\r\n\r\n3\r\n--b--",
             after: [ReadPart("1"), ReadPart("2")], code: .responseTooLarge,
-            "there are more than the 2 parts allowed (see partLimit)"
+            "there are more than the 2 parts allowed (to allow more, raise partLimit)"
         ),
         Fault(
             "a head that is too large",
             "--b\r\n\r\n1\r\n--b\r\na: \(String(repeating: "1", count: 34))\r\n\r\n\r\n--b--",
             after: [ReadPart("1")], code: .responseTooLarge,
-            "the head of part 2 is larger than the 40 bytes allowed (see headLimit)"
+            "the head of part 2 is larger than the 40 bytes allowed (to allow more, raise headLimit)"
         ),
         Fault(
             "a head without an end", "--b\r\n\(String(repeating: "1", count: 41))", code: .responseTooLarge,
-            "the head of part 1 is larger than the 40 bytes allowed (see headLimit)"),
+            "the head of part 1 is larger than the 40 bytes allowed (to allow more, raise headLimit)"),
         Fault(
             "a preamble that is too long", String(repeating: "1", count: 41) + "\n--b--",
-            "no delimiter with the boundary is in the first 40 bytes (see headLimit)"),
+            "the first 40 bytes contain no delimiter with the boundary (to allow more, raise headLimit)"),
     ]
 
     @Test(arguments: faults)

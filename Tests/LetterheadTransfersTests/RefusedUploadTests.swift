@@ -68,7 +68,7 @@
                     if isConfigured { $0.kind = answer.kind == .tus ? .tus : .draft }
                 }
             }
-            let remedy = isConfigured ? "don't set the kind" : "supports another one, set the kind"
+            let remedy = isConfigured ? "don't set the kind" : "supports the other protocol, set the kind"
             #expect(error?.code == .uploadUnsupported && error?.message.contains(remedy) == true)
             let creation = server.methods.filter { $0 != "HEAD" }
             #expect(creation == (isConfigured ? ["POST"] : ["OPTIONS", "POST"]) && box.names.isEmpty)
@@ -343,7 +343,7 @@
             (.draft, "Upload-Limit", "min-size=100001", "100001 to any number of bytes"),
             (.draft, "Upload-Limit", "max-append-size=0", "at most 0 bytes in a request"),
             (.draft, "Upload-Limit", "max-append-size=1023", "at most 1023 bytes in a request"),
-            (.tus, "Tus-Checksum-Algorithm", "sha1", "no SHA-256 checksums"),
+            (.tus, "Tus-Checksum-Algorithm", "sha1", "verify SHA-256 checksums"),
         ])
         func `a limit of the server is checked before anything is sent`(
             kind: Kind, name: String, value: String, message: String
@@ -458,17 +458,20 @@
             let provided = HTTPClient(environment: .provided { _ in ServerEnvironment(baseURL: server.url) })
             let hostless = HTTPClient(environment: ServerEnvironment(baseURL: URL(filePath: "/v1")))
             let calls: [(String, () async throws -> Void)] = [
-                ("has no body", { try await box.upload(to: server, Post<HTTPResponse>("a", body: TextBody("b"))) }),
-                ("GET creates nothing", { try await box.upload(to: server, Get<HTTPResponse>("a")) }),
                 (
-                    "QUERY creates nothing",
+                    "must not have a body",
+                    { try await box.upload(to: server, Post<HTTPResponse>("a", body: TextBody("b"))) }
+                ),
+                ("created with GET", { try await box.upload(to: server, Get<HTTPResponse>("a")) }),
+                (
+                    "created with QUERY",
                     { try await box.upload(to: server, Endpoint<HTTPResponse>(.query, "a")) }
                 ),
-                ("marked idempotent", { try await box.upload(to: server, Post<HTTPResponse>("a").idempotent()) }),
+                ("marked as idempotent", { try await box.upload(to: server, Post<HTTPResponse>("a").idempotent()) }),
                 ("a key of metadata", { try await box.upload(to: server) { $0.metadata = ["a b": "c"] } }),
                 ("a key of metadata", { try await box.upload(to: server) { $0.metadata = ["": "c"] } }),
                 (
-                    "has the header Upload-Metadata",
+                    "the header Upload-Metadata",
                     {
                         try await box.upload(to: server, Post<HTTPResponse>("a", headers: ["Upload-Metadata": "a"])) {
                             $0.metadata = ["filetype": "text/plain"]

@@ -291,7 +291,8 @@ import Testing
         let part = try await part("Content-Type: application/http\r\n", head)
         let error = await #expect(throws: HTTPError.self) { try await part.httpResponse() }
         #expect(
-            error?.code == .responseTooLarge && error?.message.contains("16384 bytes allowed (see headLimit)") == true)
+            error?.code == .responseTooLarge
+                && error?.message.contains("16384 bytes allowed (to allow more, raise headLimit)") == true)
     }
 
     @Test func `leaving the parts of a part doesn't end the outer parts`() async throws {
