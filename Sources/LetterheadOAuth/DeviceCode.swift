@@ -91,8 +91,9 @@ struct DeviceAnswer {
         for page in [code.verificationURL, code.completeURL].compactMap({ $0?.origin }) where !allowed.contains(page) {
             throw HTTPAuthentication.Failure(
                 .refused,
-                "the authorization server \(issuer?.description ?? "without an issuer"), which only the API has named, has "
-                    + "its page at \(page) (if you trust it, list it in pages, or pass the issuer to discovered)")
+                "only the API has named the authorization server \(issuer?.description ?? "without an issuer"), and "
+                    + "the sign-in page is at a different origin, \(page) (if you trust it, list it in pages, or pass "
+                    + "the issuer to discovered)")
         }
     }
 

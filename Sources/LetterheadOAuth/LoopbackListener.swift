@@ -61,7 +61,7 @@ final class LoopbackListener: Sendable {
         open: @escaping @Sendable (URL) async throws -> Void
     ) async throws -> URL {
         guard let state = HTTPRequest(url: page).query["state"] else {
-            throw Failure(.misconfigured, "the page's URL contains no state")
+            throw Failure(.misconfigured, "the URL of the sign-in page contains no state parameter")
         }
         return try await withThrowingTaskGroup(of: Step.self) { group in
             group.addTask { .redirected(try await self.redirect(with: state)) }

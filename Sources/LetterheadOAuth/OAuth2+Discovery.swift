@@ -59,7 +59,7 @@ private struct Discovery {
 
     func requireSecure(_ url: URL) throws(Failure) {
         guard url.origin?.isSecure == true else {
-            throw Failure(.misconfigured, "\(url.place) does not use https, so its metadata could be anyone's")
+            throw Failure(.misconfigured, "\(url.place) does not use https, so an attacker could replace its metadata")
         }
     }
 
@@ -114,7 +114,8 @@ private struct Discovery {
         for place in places {
             guard let document = try await document(at: place, namedBy: resource) else { continue }
             guard let named = document["resource"]?.string, resource.isDescribed(as: named, at: place) else {
-                throw Failure(.malformed, "the metadata at \(place.place) describes another resource (RFC 9728, 3.3)")
+                throw Failure(
+                    .malformed, "the metadata at \(place.place) describes a different resource (RFC 9728, 3.3)")
             }
             return (document, place)
         }
@@ -136,7 +137,7 @@ private struct Discovery {
             guard let document = try await document(at: place, namedBy: source) else { continue }
             // Compared byte for byte (RFC 8414, 3.3), so that a server cannot pass for a different server.
             guard let named = document["issuer"]?.string, named.utf8.elementsEqual(issuer.utf8) else {
-                throw Failure(.malformed, "the metadata at \(place.place) describes another issuer (RFC 8414, 3.3)")
+                throw Failure(.malformed, "the metadata at \(place.place) describes a different issuer (RFC 8414, 3.3)")
             }
             return try OAuth2.Server(metadata: document, issuer: issuer, from: place)
         }
@@ -170,7 +171,8 @@ private struct Discovery {
         request.responseDelivery = .streamed
         if source != nil {
             do { request = try request.moved(to: url) } catch {
-                throw Failure(.malformed, "\(url.place) was not asked for metadata: its URL is invalid or has no TLS")
+                throw Failure(
+                    .malformed, "no metadata was requested from \(url.place), which is invalid or does not use https")
             }
         }
         request.fragment = nil

@@ -60,8 +60,8 @@ extension OAuth2.Server {
         guard token == nil || !isNamedByResource else {
             throw HTTPAuthentication.Failure(
                 .misconfigured,
-                "only the API has named the authorization server (to send it the initial access token, "
-                    + "pass the issuer to discovered)")
+                "only the API has named the authorization server, so it doesn't receive the initial access token (to "
+                    + "send it, pass the issuer to discovered)")
         }
         guard !redirectURIs.isEmpty || metadata["grant_types"] != nil,
             redirectURIs.allSatisfy({ $0.scheme != nil && $0.fragment == nil })

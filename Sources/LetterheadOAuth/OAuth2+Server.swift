@@ -115,7 +115,7 @@ extension OAuth2.Server: Codable {
 }
 
 extension OAuth2.Server {
-    static let issuerRule = "is not an https URL without a query and a fragment (RFC 8414, 2)"
+    static let issuerRule = "must be an https URL without a query or a fragment (RFC 8414, 2)"
 
     /// Returns an issuer identifier as a URL, or nil if the identifier violates ``issuerRule``.
     ///

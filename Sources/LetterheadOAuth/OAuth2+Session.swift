@@ -66,14 +66,14 @@ extension OAuth2 {
             guard client.secret == nil || !server.isNamedByResource else {
                 throw HTTPAuthentication.Failure(
                     .misconfigured,
-                    "only the API has named the authorization server (to send it the secret of the client, pass the "
-                        + "issuer to discovered)")
+                    "only the API has named the authorization server, so it doesn't receive the secret of the client "
+                        + "(to send it, pass the issuer to discovered)")
             }
             guard !server.isNamedByResource || server.isOfOneOrigin else {
                 throw HTTPAuthentication.Failure(
                     .misconfigured,
-                    "the endpoints of the authorization server, which only the API has named, are not all at the origin "
-                        + "of its issuer (pass the issuer to discovered)")
+                    "only the API has named the authorization server, and its endpoints are not all at the origin of "
+                        + "its issuer (pass the issuer to discovered)")
             }
             let store = SessionStore(store, for: server, at: origins)
             authentication = .oauth2(

@@ -122,7 +122,7 @@ private func waiting<Lock>(on clock: any Clock<Duration>, _ take: () throws -> L
         try await clock.sleep(for: .milliseconds(20))
     }
     throw HTTPAuthentication.Failure(
-        .unavailable, "the tokens could not be renewed: their lock has been held by another user for a minute")
+        .unavailable, "the tokens could not be renewed, because their lock was not released within a minute")
 }
 
 extension OAuth2 {

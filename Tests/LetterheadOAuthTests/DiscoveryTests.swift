@@ -68,7 +68,7 @@ private func challenge(_ parameters: String) -> Scene.Answer {
     ) async throws {
         let scene = Scene([places[0]: [.json(document.replacing(issuer, with: other))], places[1]: [.json(document)]])
         let failure = await authenticationFailure { _ = try await OAuth2.discovered(issuer: issuer, over: scene) }
-        #expect(failure?.reason == .malformed && failure?.message.contains("another issuer") == true)
+        #expect(failure?.reason == .malformed && failure?.message.contains("a different issuer") == true)
         #expect(scene.urls.count == 1)
     }
 
@@ -180,7 +180,7 @@ private func challenge(_ parameters: String) -> Scene.Answer {
             api: [challenge(", resource_metadata=\"\(link)\"")], link: [.json(resource.replacing(api, with: other))],
         ])
         let failure = await authenticationFailure { _ = try await OAuth2.discovered(from: Scene.api, over: scene) }
-        #expect(failure?.reason == .malformed && failure?.message.contains("another resource") == true)
+        #expect(failure?.reason == .malformed && failure?.message.contains("a different resource") == true)
         #expect(!scene.urls.contains(places[0]))
     }
 
@@ -335,7 +335,7 @@ private func challenge(_ parameters: String) -> Scene.Answer {
         let parent = resource.replacing("https://api.example.com/mcp", with: "https://api.example.com/")
         let linked = scene([api: [challenge(", resource_metadata=\"\(link)\"")], link: [.json(parent)]])
         let failure = await authenticationFailure { _ = try await OAuth2.discovered(from: Scene.api, over: linked) }
-        #expect(failure?.message.contains("another resource") == true)
+        #expect(failure?.message.contains("a different resource") == true)
         let atHome = scene([
             api: [challenge(", resource_metadata=\"\(wellKnown)\"")], wellKnown: [.json(parent)],
         ])
