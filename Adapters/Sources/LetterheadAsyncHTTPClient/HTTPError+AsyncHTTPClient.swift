@@ -72,7 +72,8 @@ extension HTTPError {
         case .readTimeout, .writeTimeout, .deadlineExceeded: Meaning(.timedOut, "a time limit passed")
         case .proxyAuthenticationRequired:
             Meaning(.proxyRefused, "the proxy requires other credentials (set them in the configuration)", unsent: true)
-        case .invalidProxyResponse: Meaning(.cannotConnect, "the proxy refused or failed", unsent: true)
+        case .invalidProxyResponse:
+            Meaning(.cannotConnect, "the proxy refused the connection, or the handshake with it failed", unsent: true)
         case .invalidURL, .emptyHost, .emptyScheme, .bodyLengthMismatch, .writeAfterRequestSent:
             Meaning(.invalidRequest, "AsyncHTTPClient refused the request")
         case .alreadyShutdown: Meaning(.cannotConnect, "the transport was shut down", unsent: true)

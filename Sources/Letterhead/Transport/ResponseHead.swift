@@ -102,7 +102,7 @@ extension HTTPHeaders {
             guard let first = unsafe line.first else { continue }
             if ASCII.isBlank(first) {
                 guard let last = fields.last else {
-                    throw TransportFailure(.invalidResponse, "the first header line is folded")
+                    throw TransportFailure(.invalidResponse, "the first header line begins with a space or a tab")
                 }
                 if folded.isEmpty { folded.append(last.value) }
                 let part = try unsafe Self.value(line)

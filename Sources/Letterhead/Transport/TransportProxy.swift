@@ -131,8 +131,8 @@ extension TransportConfiguration {
             guard case .server(let scheme, let host, let port) = kind else {
                 if credentials == nil, exceptions.isEmpty { return nil }
                 return kind == .direct
-                    ? "a direct connection has no credentials or exceptions of a proxy"
-                    : "the environment variables must contain the credentials and exceptions of their proxy"
+                    ? "a direct connection uses no proxy, so it can't have proxy credentials or exceptions"
+                    : "a proxy from environment variables takes its credentials and exceptions from them, too"
             }
             if host.isEmpty || !host.utf8.allSatisfy({ ASCII.isTokenCharacter($0) || "[]:".utf8.contains($0) }) {
                 return "the proxy's host is empty or malformed"
@@ -189,7 +189,7 @@ extension HTTPError {
 private struct ProxyRefusal: SafelyDescribed {
     let status: HTTPStatus
 
-    var description: String { "the proxy answered CONNECT with \(status)" }
+    var description: String { "the proxy responded to CONNECT with \(status)" }
 }
 
 extension TransportFailure {

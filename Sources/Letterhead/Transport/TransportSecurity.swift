@@ -119,7 +119,7 @@ extension TransportConfiguration {
             if pinnedKeys.contains(where: { $0.count != 32 }) { return "a digest in pinnedKeys does not have 32 bytes" }
             for (host, keys) in pinnedKeysByHost {
                 guard HTTPRequest.isHost(host), !host.isEmpty, host == Self.pinnedName(of: host) else {
-                    return "a host in pinnedKeysByHost is not the name of a host in lower case"
+                    return "a key of pinnedKeysByHost is not a host name in lower case"
                 }
                 if keys.isEmpty || keys.contains(where: { $0.count != 32 }) {
                     return "pinnedKeysByHost has no digest for \(host), or one that does not have 32 bytes"
@@ -170,7 +170,9 @@ final class CertificateCheck: Sendable, Hashable {
 
     func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 
-    struct NoChain: SafelyDescribed { let description = "the TLS library does not return its certificates" }
+    struct NoChain: SafelyDescribed {
+        let description = "the TLS library does not provide the certificates that the server sent"
+    }
 }
 
 /// The digest of the public key in a certificate, as it is pinned: the SHA-256 of its SubjectPublicKeyInfo (RFC 7469,

@@ -84,7 +84,7 @@
             let error = await #expect(throws: HTTPError.self) { try await loader.load(HTTPRequest(url: url)) }
             #expect(error?.code == code && error?.mayHaveBeenSent == false && error?.proxyStatus?.code == status)
             let text = try #require(error).description
-            #expect(text.contains("the proxy answered CONNECT with \(status)") && !text.contains("SECRET"))
+            #expect(text.contains("the proxy responded to CONNECT with \(status)") && !text.contains("SECRET"))
             #expect(text.contains("check proxy and its credentials") == (code == .proxyRefused))
         }
 

@@ -69,7 +69,7 @@
             case .userCancelledAuthentication: "the request for credentials was cancelled"
             case .secureConnectionFailed: "the TLS handshake failed"
             case .serverCertificateHasBadDate, .serverCertificateNotYetValid:
-                "the server's certificate is not valid today"
+                "the server's certificate has expired, or is not valid yet"
             case .serverCertificateUntrusted, .serverCertificateHasUnknownRoot:
                 "the server's certificate is not trusted"
             case .clientCertificateRejected, .clientCertificateRequired: "the client's certificate was not accepted"

@@ -21,7 +21,8 @@
                 exchange.progress.isAnsweredEarly = exchange.request.mayOmitExpectation
                 if !exchange.progress.isAnsweredEarly {
                     exchange.progress.failure = TransportFailure(
-                        .invalidResponse, "the server refuses Expect, and the request can be sent only once")
+                        .invalidResponse,
+                        "the server refuses the header Expect (417), and the request can be sent only once")
                 }
                 return false
             }

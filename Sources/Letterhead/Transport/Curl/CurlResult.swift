@@ -128,17 +128,21 @@
 
         private var meaning: (HTTPError.Code, String) {
             switch rawValue {
-            case 45: (.cannotConnect, "the connection cannot be made from networkInterface")
+            case 45: (.cannotConnect, "networkInterface cannot be used for the connection (check its name or address)")
             case 1, 3, 4, 43, 48, 49:
                 (.invalidRequest, "the system's libcurl does not support a feature that the request needs")
             case 5: (.cannotConnect, "the host name of the proxy cannot be resolved")
             case 6: (.cannotConnect, "the host name cannot be resolved")
             case 7, 96: (.cannotConnect, "the server could not be reached")
             case 89: (.cannotConnect, "no connection was available")
-            case 97: (.cannotConnect, "the proxy refused or failed")
-            case 58, 98: (.insecureConnection, "the client's certificate or key was not accepted")
+            case 97: (.cannotConnect, "the proxy refused the connection, or the handshake with it failed")
+            case 58, 98:
+                (
+                    .insecureConnection,
+                    "the client's certificate or key was not accepted, or is missing (check security.identity)"
+                )
             case 60: (.insecureConnection, "the server's certificate is not trusted")
-            case 77, 82: (.insecureConnection, "a certificate file could not be read")
+            case 77, 82: (.insecureConnection, "the trusted certificates could not be read (check security.roots)")
             case 90: (.insecureConnection, "the public key of the server does not match the pinned keys")
             case 91: (.insecureConnection, "the certificate's status is invalid")
             case 35, 53, 54, 59, 64, 66, 80, 83, 101: (.insecureConnection, "the TLS handshake failed")

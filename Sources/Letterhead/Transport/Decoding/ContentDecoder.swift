@@ -52,7 +52,7 @@ struct ContentDecoder: Sendable {
         while let piece = try stack.next() {
             guard decoded.count + piece.count <= limit else {
                 throw TransportFailure(
-                    .responseTooLarge, "the decompressed body exceeds its limit (see responseLimit)")
+                    .responseTooLarge, "the decompressed body exceeds its limit (to allow more, raise responseLimit)")
             }
             guard decoded.append(piece) else { throw .noMemory }
         }

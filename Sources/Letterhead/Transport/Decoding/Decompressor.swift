@@ -36,7 +36,8 @@ enum DecompressionFault: Error {
         case .bomb:
             TransportFailure(
                 .responseTooLarge,
-                "the ratio of decompressed to compressed bytes exceeds its limit (see maximumDecodingRatio)")
+                "the ratio of decompressed to compressed bytes exceeds its limit (to allow more, raise "
+                    + "maximumDecodingRatio)")
         case .window:
             TransportFailure(
                 .cannotDecodeResponse, "the compressed body requires a window of more than 8 MiB (RFC 9659)")

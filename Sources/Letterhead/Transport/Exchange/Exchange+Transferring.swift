@@ -101,7 +101,8 @@
             guard progress.headBytes <= limit else {
                 progress.failure = TransportFailure(
                     .responseTooLarge,
-                    "the response's head is larger than the \(limit) bytes allowed (see maximumHeadSize)")
+                    "the head of the response is larger than the \(limit) bytes allowed (to allow more, raise "
+                        + "maximumHeadSize)")
                 return false
             }
             guard unsafe line.isBlankLine else {
@@ -174,7 +175,7 @@
             case UInt8(ascii: "t"):
                 if unsafe line.value(of: "transfer-encoding:") != nil { progress.framing.noteTransferCoding() }
             case 0x20 where !progress.hasField, 0x09 where !progress.hasField:
-                return accept(unless: "the first header line is folded")
+                return accept(unless: "the first header line begins with a space or a tab")
             default: break
             }
             progress.hasField = true
@@ -210,7 +211,8 @@
                 }
             } else if reply.body.count + bytes.count > wireLimit {
                 progress.failure = TransportFailure(
-                    .responseTooLarge, "the body is larger than the \(limit) bytes allowed (see responseLimit)")
+                    .responseTooLarge,
+                    "the body is larger than the \(limit) bytes allowed (to allow more, raise responseLimit)")
             } else if unsafe !reply.body.append(bytes) {
                 progress.failure = .noMemory
             }
