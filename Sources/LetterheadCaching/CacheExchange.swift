@@ -33,7 +33,8 @@ struct CacheExchange: Sendable {
             case .fresh:
                 if let hit = reuse(entry, as: .hit, reason: "") { return hit }
             case .stale(let validatesLater):
-                if let stale = reuse(entry, as: .stale, reason: validatesLater ? "validated later" : "stale is allowed")
+                if let stale = reuse(
+                    entry, as: .stale, reason: validatesLater ? "validated later" : "a stale response is allowed")
                 {
                     if validatesLater { validateLater(entry) }
                     return stale
@@ -56,7 +57,7 @@ struct CacheExchange: Sendable {
         if request.caching == .bypass { return "the request bypasses the cache" }
         if case .file = request.responseDelivery { return CacheRules.Refusal.download.rawValue }
         let isConditional = request.headers.contains { $0.name.fieldClass == .condition }
-        return isConditional ? "the caller has added a condition to the request" : nil
+        return isConditional ? "the request has its own condition, such as If-None-Match" : nil
     }
 
     private func bypassing(_ reason: String) async throws(HTTPError) -> HTTPResponse {
@@ -89,7 +90,8 @@ struct CacheExchange: Sendable {
     private var notCached: HTTPError {
         HTTPError(
             .notCached, request: request,
-            message: "no stored response can be reused, and the request must not be sent (use another caching policy)",
+            message:
+                "no stored response fits the request, and only-if-cached forbids sending it (use a different policy)",
             mayHaveBeenSent: false)
     }
 
@@ -195,7 +197,8 @@ extension CacheExchange {
             await response.body.discard()
             if request.isSignedOnce {
                 throw HTTPError(
-                    .signatureSpent, request: request, message: "the server has confirmed another response")
+                    .signatureSpent, request: request,
+                    message: "the 304 confirms a response that is not stored, and the signature can be used only once")
             }
             return (try await forward.response(), nil)
         }

@@ -42,7 +42,7 @@ extension ContractReport {
         }
         let checked = Set(now.compactMap(Self.endpoint))
         for endpoint in Set(recorded.compactMap(Self.endpoint)).subtracting(checked).sorted() {
-            broken.append("\(endpoint): was checked, is without a response")
+            broken.append("\(endpoint): was checked before, and now has no recorded response")
         }
         guard !broken.isEmpty else { return }
         throw RecordingError(

@@ -115,7 +115,9 @@ public struct ContractReport: Sendable, CustomStringConvertible {
                 add(problem.kind, "\(member.demand), but \(problem.text)", count, of: max(count, member.count))
             }
             if let remark = member.remark { add(.partlyVisible, "partly visible: \(remark)") }
-            if member.isOpen { add(.partlyVisible, "partly visible: its members are read by the names that are there") }
+            if member.isOpen {
+                add(.partlyVisible, "partly visible: its members are read by the names that the response contains")
+            }
             if !member.isAsked { add(.unread, "unread") }
         }
         return found.sorted { ($0.kind.rawValue, $0.path, $0.summary) < ($1.kind.rawValue, $1.path, $1.summary) }

@@ -136,7 +136,7 @@ extension WireForm {
         guard let secret = header ?? item ?? address ?? (request.isSecret ? "the body" : nil) else { return }
         throw HTTPError(
             .invalidRequest, request: request,
-            message: "\(secret) is secret and does not travel: let the other end of the relay add it, or create the "
+            message: "\(secret) is secret and is not sent over the relay: let the other end add it, or create the "
                 + "WireForm with secrets: .travel")
     }
 
@@ -181,7 +181,7 @@ extension WireForm {
         try wire.settings.apply(to: &request)
         for (name, value) in wire.options ?? [:] {
             guard let option = options.first(where: { $0.name.isSame(as: name) }) else {
-                throw WireMessage.Malformed("the option \(Redaction.visible(name)) is not carried at this end")
+                throw WireMessage.Malformed("the option \(Redaction.visible(name)) is not one that this end carries")
             }
             try option.read(value, &request)
         }
@@ -258,7 +258,9 @@ extension WireForm {
         _ wire: WireMessage.Response, _ body: Data, to request: HTTPRequest
     ) throws(HTTPError) -> HTTPResponse {
         do throws(WireMessage.Malformed) {
-            guard (100...999).contains(wire.status) else { throw WireMessage.Malformed("the status is out of range") }
+            guard (100...999).contains(wire.status) else {
+                throw WireMessage.Malformed("the status is not in 100...999")
+            }
             var sent = request
             try wire.sentTo?.write(to: &sent, route: request.path.route)
             var response = HTTPResponse(
@@ -370,7 +372,7 @@ extension WireMessage.Settings {
         }
         guard let acceptedStatuses else { return }
         guard acceptedStatuses.allSatisfy({ $0.count == 2 && $0[0] <= $0[1] }) else {
-            throw WireMessage.Malformed("a range of accepted statuses is not two ascending numbers")
+            throw WireMessage.Malformed("a range of accepted statuses must have two numbers in ascending order")
         }
         request.acceptedStatuses = HTTPStatusSet(acceptedStatuses.map { $0[0]...$0[1] })
     }

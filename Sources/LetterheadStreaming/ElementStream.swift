@@ -308,8 +308,8 @@ extension ElementStream {
                     "the \(Parser.name) cannot continue: "
                     + (request.body.isReplayable
                         ? "\(request.method.printable) is not idempotent, so the request is not sent again (return "
-                            + "another one for the next connection, or mark it with idempotent(key: .none))"
-                        : "the body can be sent only once (return another request for the next connection)")
+                            + "a new one for the next connection, or mark it with idempotent(key: .none))"
+                        : "the body can be sent only once (return a new request for the next connection)")
             )
     }
 
@@ -321,7 +321,8 @@ extension ElementStream {
     private mutating func connect(after lastID: String?) async throws {
         guard let series, let connection else { return end() }
         if let lastID, !ASCII.isFieldValue(lastID) {
-            throw error(.invalidResponse, "the identifier of the last event cannot be sent in Last-Event-ID")
+            throw error(
+                .invalidResponse, "the identifier of the last event has a character that Last-Event-ID can't contain")
         }
         isNew = false
         try begin(try await connection.open(series.client, lastID.flatMap { $0.isEmpty ? nil : $0 }))

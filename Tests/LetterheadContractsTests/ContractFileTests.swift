@@ -71,6 +71,8 @@ import Testing
     @Test func `an endpoint without a response is a break`() async throws {
         _ = try? await expect(ada)
         let error = await #expect(throws: RecordingError.self) { try await expect() }
-        #expect(error?.description.hasSuffix("GET members/{} GetMember: was checked, is without a response") == true)
+        #expect(
+            error?.description.hasSuffix(
+                "GET members/{} GetMember: was checked before, and now has no recorded response") == true)
     }
 }

@@ -156,7 +156,7 @@ private struct GetSecond: RequestTemplate {
         _ = try await scene.client.send(GetAccount(id: 7))
         #expect(
             await scene.first(2) == [
-                "GET scores GetScores $: partly visible: its members are read by the names that are there",
+                "GET scores GetScores $: partly visible: its members are read by the names that the response contains",
                 "GET accounts/{} GetAccount $.node: unread",
             ])
     }

@@ -176,7 +176,7 @@ import Testing
         #expect(
             report.found(.partlyVisible) == [
                 "$: partly visible: Lenient handles errors of its members 0/0",
-                "$: partly visible: its members are read by the names that are there 0/0",
+                "$: partly visible: its members are read by the names that the response contains 0/0",
             ])
         #expect(!report.lines.joined().contains("grace"))
     }

@@ -48,7 +48,9 @@ private func newFile() -> URL {
         #expect(cassette.unused == 0)
         let third = try await #require(throws: HTTPError.self) { try await client.send(GetPerson(login: "a")) }
         #expect(third.code == .unexpectedRequest)
-        #expect(third.message.hasSuffix("the nearest is entry 1: it was already replayed (see repeatsEntries)"))
+        #expect(
+            third.message.hasSuffix(
+                "the nearest is entry 1: it was already replayed (to allow this, set repeatsEntries)"))
     }
 
     @Test func `a URL without a query is recorded without query items`() async throws {

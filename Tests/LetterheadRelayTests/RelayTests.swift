@@ -168,7 +168,9 @@ import Testing
             let error = await #expect(throws: HTTPError.self) {
                 try await Relay { await RelayServer(far).answer($0) }.load(sent)
             }
-            #expect(error?.code == .invalidRequest && error?.message.contains("is secret and does not travel") == true)
+            #expect(
+                error?.code == .invalidRequest
+                    && error?.message.contains("is secret and is not sent over the relay") == true)
         }
         #expect(far.requests.isEmpty)
         let form = WireForm(secrets: .travel)

@@ -39,7 +39,7 @@ extension Cassette {
         message += request.redaction.outline(of: request)
         if let (index, differences) = found.min(by: { $0.1.weight < $1.1.weight }) {
             let isUsed = differences.texts.isEmpty && used.contains(index)
-            let texts = isUsed ? ["it was already replayed (see repeatsEntries)"] : differences.texts
+            let texts = isUsed ? ["it was already replayed (to allow this, set repeatsEntries)"] : differences.texts
             message += ", and the nearest is entry \(index + 1): \(texts.joined(separator: "; "))"
         } else {
             message += records ? ": record it with the link of the cassette" : ": it is empty"

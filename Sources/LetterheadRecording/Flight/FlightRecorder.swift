@@ -127,7 +127,8 @@ public final class FlightRecorder: HTTPObserver {
         guard findings.isEmpty else {
             let places = findings.prefix(5).map { "\($0.place) (\($0.rule))" }.joined(separator: ", ")
             throw RecordingError(
-                "the flight was not written, because values look like secrets (add the names to redaction): \(places)")
+                "no recording was written, because values look like secrets (add the names to redaction): \(places)"
+            )
         }
         let mark = RandomBytes.base64URL(RandomBytes.system(9))
         let file = folder.appendingPathComponent("flight-\(Int(now().timeIntervalSince1970))-\(mark).har")

@@ -156,8 +156,8 @@ extension Balance.State {
         if let defect { return defect }
         guard let insecure, logical.isSecure else { return nil }
         return
-            "the replica \(insecure) has no TLS, so that credentials for \(logical) could be read on the network (use "
-            + "https, or an environment with http and the name of another machine)"
+            "the replica \(insecure) does not use https, so credentials for \(logical) could be read on the network (use "
+            + "https, or an environment with http and the name of a different machine)"
     }
 }
 

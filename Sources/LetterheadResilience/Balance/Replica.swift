@@ -36,7 +36,7 @@ public struct Replica: Sendable, Hashable, ExpressibleByStringLiteral, CustomStr
             ["", "/"].contains(request.path.string) && request.userInfo == nil && request.fragment == nil
             && request.query.escaped.isEmpty
         self.origin = isBare ? origin : nil
-        defect = isBare ? nil : "the URL of the replica \(origin) has more than a scheme, a host and a port"
+        defect = isBare ? nil : "the URL of the replica \(origin) must have only a scheme, a host and a port"
     }
 
     /// Creates a replica from a URL (see ``init(_:weight:)-(String,_)``).
@@ -44,7 +44,7 @@ public struct Replica: Sendable, Hashable, ExpressibleByStringLiteral, CustomStr
 
     public init(stringLiteral url: String) { self.init(url) }
 
-    public var description: String { origin.map { "\($0)" } ?? "a refused replica" }
+    public var description: String { origin.map { "\($0)" } ?? "an invalid replica" }
 }
 
 extension HTTPRequest {

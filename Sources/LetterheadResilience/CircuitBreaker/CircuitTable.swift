@@ -45,7 +45,7 @@ struct CircuitTable {
     mutating func admission(
         _ key: RouteKey, _ rule: CircuitBreaker.Rule, probes: Int, at now: Duration
     ) -> Admission {
-        if isIsolated { return .refused("all circuits are isolated until close() is called") }
+        if isIsolated { return .refused("all requests are refused after isolate() (call close() to allow them)") }
         guard let place = places[key] else {
             if circuits.count >= Self.mostCircuits { removeClosed(at: now) }
             // If the table is full of open circuits, a further request is sent rather than refused.
@@ -132,7 +132,9 @@ struct CircuitTable {
     }
 
     private func reason(_ circuit: Circuit, _ key: RouteKey, at now: Duration) -> String {
-        guard case .open(let end) = circuit.phase else { return "the circuit of \(key) waits for its probes" }
-        return "the circuit of \(key) is open for another \((end - now).shown)"
+        guard case .open(let end) = circuit.phase else {
+            return "the circuit of \(key) is half open and waits for the results of its probes"
+        }
+        return "the circuit of \(key) is open and refuses requests for the next \((end - now).shown)"
     }
 }

@@ -145,8 +145,8 @@ extension BalanceTests {
     @Test(
         arguments: [
             ([], "Balance has no replicas"), (["a.test"], "not an absolute http or https URL"),
-            (["https://a.test/v2"], "more than a scheme, a host and a port"),
-            (["https://user@a.test"], "more than a scheme, a host and a port"),
+            (["https://a.test/v2"], "only a scheme, a host and a port"),
+            (["https://user@a.test"], "only a scheme, a host and a port"),
         ] as [([String], String)])
     func `a list that is refused fails each request`(_ list: [String], _ message: String) async throws {
         let mock = MockLoader.answering { _ in .ok }
@@ -165,7 +165,7 @@ extension BalanceTests {
             attemptLinks: Balance(among: ["https://a.test", "http://b.test"], by: .ordered), transport: mock)
         let error = await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest()) }
         #expect(error?.code == .invalidRequest && error?.mayHaveBeenSent == false && mock.hosts.isEmpty)
-        #expect(error?.message.contains("the replica http://b.test has no TLS") == true)
+        #expect(error?.message.contains("the replica http://b.test does not use https") == true)
     }
 
     @Test(arguments: [("https://orders.test", "http://127.0.0.1:8080"), ("http://orders.test", "http://b.test")])

@@ -32,7 +32,7 @@ import Testing
         #expect(mock.requests.count == 3)
         let error = await #expect(throws: HTTPError.self) { try await chain.load(request()) }
         #expect(error?.mayHaveBeenSent == false)
-        #expect(error?.message == "the circuit of https://orders.test is open for another 30 s")
+        #expect(error?.message == "the circuit of https://orders.test is open and refuses requests for the next 30 s")
     }
 
     @Test func `a negative limit of the server delay is refused before anything is sent`() async throws {
