@@ -128,7 +128,7 @@
             case (.cache, .foreign): ["Not a directory"]
             case (_, .link), (_, .danglingLink), (_, .device): ["is a symbolic link"]
             case (_, .pipe): ["is a pipe"]
-            case (_, .otherName): ["one of several names"]
+            case (_, .otherName): ["more than one hard link"]
             case (_, .directory): ["is a directory"]
             case (_, .foreign): ["another user"]
             }

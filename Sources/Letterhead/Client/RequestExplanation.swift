@@ -10,7 +10,7 @@
 /// //   header Accept: application/json, application/problem+json  (the decoder)
 /// //   authentication: bearer  (the client)
 /// //   timeout: 5 s  (a modifier)
-/// //   retries: none  (the client's retrying)
+/// //   retries: none  (the retry settings of the client)
 /// //   chain: HTTPClient(…)
 /// ```
 ///
@@ -113,7 +113,8 @@ private struct Explaining {
     // MARK: The request
 
     private mutating func explainURL() {
-        let environment = built.options.contains(ServerEnvironment.self) ? "its own environment" : environmentName
+        let environment =
+            built.options.contains(ServerEnvironment.self) ? "the environment of the request" : environmentName
         if final.method != .get {
             add(
                 "method", final.method.printable, built.method == final.method ? setter { "\($0.method)" } : environment
@@ -138,7 +139,8 @@ private struct Explaining {
     }
 
     private mutating func explainHeaders() {
-        let environment = built.options.contains(ServerEnvironment.self) ? "its own environment" : environmentName
+        let environment =
+            built.options.contains(ServerEnvironment.self) ? "the environment of the request" : environmentName
         for field in final.framedHeaders() {
             let name = field.name
             let values = { (layer: any RequestTemplate) in "\(layer.headers.values(for: name))" }
@@ -204,7 +206,7 @@ private struct Explaining {
         let maximum = adopted.maximumRetries ?? standard.requestMaximum
         let strategy = adopted.retryStrategy ?? standard.strategy
         let source =
-            source(MaximumRetriesOption.self) ?? source(RetryStrategyOption.self) ?? "the client's retrying"
+            source(MaximumRetriesOption.self) ?? source(RetryStrategyOption.self) ?? "the retry settings of the client"
         guard maximum > 0 else { return add("retries", "none", source) }
         var value = "at most \(maximum)"
         value += strategy.map { ", \($0)" } ?? ", if a validator asks for them"

@@ -144,7 +144,7 @@ extension PrivateFile {
     private static func check(_ facts: stat, isWritten: Bool) throws(Failure) {
         if let kind = kind(of: facts) { throw .kind(kind) }
         guard facts.st_uid == geteuid() || !isWritten && facts.st_uid == 0 else { throw .foreign }
-        guard facts.st_nlink <= 1 || !isWritten else { throw .kind("one of several names of a file") }
+        guard facts.st_nlink <= 1 || !isWritten else { throw .kind("a file with more than one hard link") }
     }
 
     /// What kind of file it is if it must be neither read nor replaced. Nil for a regular file.

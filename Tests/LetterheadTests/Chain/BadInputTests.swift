@@ -29,10 +29,10 @@ private struct Lost: Error, CustomStringConvertible {
         Case("a negative line", Throttle(queueLimit: -1), says: "limit or queueLimit of the Throttle is negative"),
         Case(
             "a key that throws", Throttle(per: .key { _ in throw Lost() }),
-            says: "the closure for the key of a throttle threw Lost"),
+            says: "the closure that returns the key of the request threw Lost"),
         Case(
             "a key of a rate that throws", LimitRate(by: .key { _ in throw Lost() }),
-            says: "the closure for the key of a throttle threw Lost"),
+            says: "the closure that returns the key of the request threw Lost"),
         Case("a count of zero", LimitRate(0), says: "the count must be at least 1"),
         Case("a negative count", LimitRate(.min), says: "the count must be at least 1"),
         Case("an empty window", LimitRate(1, per: .zero), says: "the window more than zero"),

@@ -75,7 +75,7 @@ import Testing
             GetUser(login: "ada").environment(ServerEnvironment("https://other.example")))
         let authentication = try #require(elsewhere.parts.first { $0.name == "authentication" })
         #expect(authentication.value.contains("not sent: the credentials belong to https://api.example.com"))
-        #expect(source("base URL", in: elsewhere) == "its own environment")
+        #expect(source("base URL", in: elsewhere) == "the environment of the request")
         for text in ["\(explanation)", "\(elsewhere)"] {
             #expect(!text.contains("s3cret") && !text.contains("k3y") && !text.contains("t0ken"))
         }

@@ -100,7 +100,9 @@ import Testing
         #expect(own == own && own != .provided { _ in .of("https://own") } && own.host == nil)
         let nested = ServerEnvironment.provided { _ in own }
         let error = await #expect(throws: HTTPError.self) { try await load(link) { $0.serverEnvironment = nested } }
-        #expect(error?.code == .invalidRequest && error?.message.contains("must not return another") == true)
+        #expect(
+            error?.code == .invalidRequest
+                && error?.message.contains("must not return an environment with a closure") == true)
     }
 
     @Test func `a request's own closure does not change the environment of later requests`() async throws {

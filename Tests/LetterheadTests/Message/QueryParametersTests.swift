@@ -93,7 +93,7 @@ import Testing
         arguments: [
             (["filter": ["a": 1] as JSONValue], "JSON object"), (["filter": JSONValue.null], "JSON null"),
             (["filter": ["a", nil] as JSONValue], "JSON null"), (["filter": [["a": 1]] as JSONValue], "JSON object"),
-            (["filter": Date(timeIntervalSince1970: 1e15)], "years 0...9999"),
+            (["filter": Date(timeIntervalSince1970: 1e15)], "years 0 to 9999"),
         ] as [(QueryParameters, String)])
     func `a value that a query cannot represent is refused, and the error names the item`(
         query: QueryParameters, rule: String

@@ -186,10 +186,10 @@ import Testing
             (ServerEnvironment("https://h/\u{E9}"), "must be percent-encoded"),
             (ServerEnvironment("https://h\r\nX: SECRET/"), "must be percent-encoded"),
             (ServerEnvironment("https://h/v4#part"), "has a fragment"),
-            (ServerEnvironment(host: "h/SECRET"), "delimiter of another part"),
-            (ServerEnvironment(host: "SECRET@h"), "delimiter of another part"),
-            (ServerEnvironment(host: "h", pathPrefix: "/v4?key=SECRET"), "delimiter of another part"),
-            (ServerEnvironment(host: "h", scheme: "https://x"), "delimiter of another part"),
+            (ServerEnvironment(host: "h/SECRET"), "delimiter of a different part"),
+            (ServerEnvironment(host: "SECRET@h"), "delimiter of a different part"),
+            (ServerEnvironment(host: "h", pathPrefix: "/v4?key=SECRET"), "delimiter of a different part"),
+            (ServerEnvironment(host: "h", scheme: "https://x"), "delimiter of a different part"),
             (ServerEnvironment(host: ""), "has no host"),
         ])
     func `a base URL that is refused fails each request before anything is sent`(

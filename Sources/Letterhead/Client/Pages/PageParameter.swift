@@ -42,7 +42,7 @@ struct ParameterDraft: Sendable {
             var member: JSONValue? = .some(.null)
             if let present = parameters[name] { member = JSONValue(encoding: present) }
             guard member?.set(value, at: path.dropFirst()) == true else {
-                return refuse(path, "a value along the path is not a JSON object")
+                return refuse(path, "a value along its path is not a JSON object")
             }
             parameters[name] = member
         }

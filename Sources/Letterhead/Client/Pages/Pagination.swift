@@ -125,13 +125,13 @@ extension Pagination {
             isPinned: { $0.contains(parameter) },
             blindly: { $0.advanced(by: step) },
             write: { position, draft in
-                if step == 0 { draft.refuse("the step of the pagination is 0 (use another number)") }
+                if step == 0 { draft.refuse("the step of the pagination is 0, so each page would be the first") }
                 if let size, size < 1 { draft.refuse("the page size \(size) is less than 1") }
                 if let count = position.count { draft.write(.int(Int64(count)), at: parameter) }
             },
             next: { position, page in
                 guard let next = position.advanced(by: step), let count = position.count else {
-                    throw page.error(.invalidRequest, "the checkpoint belongs to another kind of pagination")
+                    throw page.error(.invalidRequest, "the checkpoint was created by a different kind of pagination")
                 }
                 if let isLast = isLast(count, page) { return isLast ? .last : .next(next) }
                 guard let items = page.itemCount else { throw page.uncounted }
@@ -213,7 +213,7 @@ extension Page {
             if foreign > 100 {
                 throw error(
                     .invalidResponse,
-                    "more than 100 links to a next page have an anchor that refers to another document")
+                    "more than 100 links to a next page have an anchor that refers to a different document")
             }
         }
         return nil
@@ -260,13 +260,13 @@ extension Page {
         guard linked == origin else {
             throw error(
                 .invalidResponse,
-                "the link to the next page leads from \(origin) to another origin, so the page at \(linked) was not "
-                    + "requested")
+                "the link to the next page leads from \(origin) to a different origin, so the page at \(linked) was "
+                    + "not requested")
         }
         guard response.request.removedHeaders.isEmpty else {
             throw error(
                 .invalidResponse,
-                "the request for this page was redirected to another origin and lost its credentials, so the link "
+                "the request for this page was redirected to a different origin and lost its credentials, so the link "
                     + "to the next page, at \(origin), was not followed")
         }
         return target.string

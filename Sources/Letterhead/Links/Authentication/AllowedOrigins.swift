@@ -42,10 +42,10 @@ struct AllowedOrigins: Hashable, Sendable {
     /// Decides whether a request is signed: never after a redirect to a different origin, and only for the origins that
     /// the credentials belong to.
     func verdict(on request: HTTPRequest, chosenBy chooser: Chooser) -> Verdict {
-        if isMalformed { return .refuse("a URL in allowedOrigins has no scheme or no host") }
+        if isMalformed { return .refuse("a URL in allowedOrigins has no scheme or no host (write it as https://host)") }
         guard let origin = request.origin else { return .leaveUnsigned("the request has no origin") }
         guard request.removedHeaders.isEmpty else {
-            return .leaveUnsigned("a redirect to another origin has removed the credentials")
+            return .leaveUnsigned("the credentials were removed, because a redirect led to a different origin")
         }
         if let listed { return verdict(at: origin, listed: listed, chooser) }
         guard chooser == .request || request.homeOrigin == origin else {
@@ -62,7 +62,7 @@ struct AllowedOrigins: Hashable, Sendable {
     }
 
     static func rule(ofCredentialsFor origin: HTTPOrigin?) -> String {
-        let owner = origin?.description ?? "no known origin"
+        let owner = origin?.description ?? "an unknown origin"
         return "the credentials belong to \(owner) (to send them with this request, add its origin to allowedOrigins)"
     }
 
@@ -71,7 +71,7 @@ struct AllowedOrigins: Hashable, Sendable {
         if origin.scheme != "https", listed.contains(where: { $0.scheme == "https" && $0.host == origin.host }) {
             return .refuse(Self.insecure)
         }
-        let rule = "the credentials belong to other origins (add the request's origin to allowedOrigins)"
+        let rule = "allowedOrigins does not contain the request's origin (add it to send the credentials there)"
         return chooser == .client ? .leaveUnsigned(rule) : .refuse(rule)
     }
 

@@ -126,10 +126,11 @@ public struct Authenticate: LoaderLink {
             return "refused: \(error.message)"
         }
         guard let method else {
-            return (try? Self.withoutCredentials(request)) == nil ? "none, refused: it is required" : "none"
+            return (try? Self.withoutCredentials(request)) == nil
+                ? "none, and the request fails, because it requires credentials" : "none"
         }
         if own == nil, method.place?.isFilled(in: request) == true {
-            return "none, because the request has its own credential"
+            return "none, because the request already contains a credential"
         }
         switch verdict(of: method, on: request, chosenBy: AllowedOrigins.Chooser(own), home: { $0.owner(for: $1) }) {
         case .sign: return method.name

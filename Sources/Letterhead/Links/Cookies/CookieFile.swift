@@ -83,7 +83,7 @@ struct CookieFile: Sendable {
     private static let interval = Duration.milliseconds(5)
 
     static let held = Failure(
-        description: "the cookie file could not be changed in time, because another save holds its lock")
+        description: "the cookie file was not changed, because its lock was not released in time")
 
     private static let damaged = Failure(
         description: "the cookie file is damaged and is treated as empty (saving a cookie replaces it)")

@@ -237,7 +237,7 @@ extension Throttle.Settings {
                     let own = HTTPError(error, request: request)
                     throw HTTPError(
                         own.code == .unknown ? .invalidRequest : own.code, request: request, underlying: error,
-                        message: "the closure for the key of a throttle threw \(type(of: error))",
+                        message: "the closure that returns the key of the request threw \(type(of: error))",
                         mayHaveBeenSent: false)
                 }
             }

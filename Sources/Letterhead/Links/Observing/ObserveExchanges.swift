@@ -239,6 +239,6 @@ extension HTTPResponse {
         }
         if metrics.httpVersion == "HTTP/1.0" { return "HTTP/1.0 without keep-alive" }
         let endsBody = facts?.details.endsBody == true
-        return endsBody ? "it marks the end of the body" : "the transport did not keep it"
+        return endsBody ? "its end marks the end of the body" : "the transport did not keep it open"
     }
 }

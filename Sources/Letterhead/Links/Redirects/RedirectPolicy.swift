@@ -289,9 +289,9 @@ extension RedirectPolicy.Redirect {
 
         public var description: String {
             switch self {
-            case .policy: "the redirect was not followed because of the redirect policy"
+            case .policy: "the redirect policy does not allow following the redirect"
             case .otherOrigin:
-                "the redirect leads to another origin, and the redirect policy forbids it or the body is secret"
+                "the redirect leads to a different origin, and the redirect policy forbids it or the body is secret"
             case .downgrade:
                 "the redirect leads from https to http (to follow it, use a policy with allowingDowngrade())"
             case .scheme: "the redirect leads to a scheme other than http or https"

@@ -70,7 +70,8 @@ public struct Backoff: Sendable {
     /// A strategy that sends a request or runs a task is valid only for retries.
     public var brokenRule: String? {
         brokenRule(maximumRetries: maximumRetries ?? 0)
-            ?? (strategy?.alternate == nil ? nil : "a strategy that sends a request or runs a task is only for retries")
+            ?? (strategy?.alternate == nil
+                ? nil : "a strategy that sends a request or runs a task can be used only for retries")
     }
 
     func brokenRule(maximumRetries: Int) -> String? {

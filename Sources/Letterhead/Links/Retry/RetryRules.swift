@@ -117,8 +117,8 @@ extension RetryRules {
             case .noneLeft(0): "not retried: maximumRetries is 0 (use retry(_:maximumRetries:))"
             case .noneLeft(1): "not retried: the one allowed retry was made"
             case .noneLeft(let maximum): "not retried: all \(maximum) allowed retries were made"
-            case .signedOnce: "not retried below the authentication: the signature can be used only once"
-            case .nested: "not retried here: another Retry further up the chain retries the request"
+            case .signedOnce: "not retried by a Retry below the authentication: the signature can be used only once"
+            case .nested: "not retried by this Retry: a Retry above it in the chain retries the request"
             case .oneTimeBody: "not retried: the body can be sent only once"
             case .unsafeMethod: "not retried: the method is not idempotent (use idempotent() if it may be sent twice)"
             case .strategyEnded: "not retried: the strategy allows no further retry"
@@ -294,7 +294,7 @@ extension Retry {
         public var description: String {
             "\(request.method.printable) \(request.redaction.outline(of: request)): "
                 + (attempts.last?.description ?? delay.map { "retried after \($0.shown)" }
-                    ?? "retry \(retry) is not decided")
+                    ?? "retry \(retry) has not been decided yet")
         }
     }
 }

@@ -130,7 +130,9 @@ public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
         let base = BaseURL(text)
         self.base = base
         let isRead = base.host?.utf8.elementsEqual(host.utf8) == true && base.port == port && base.path == prefix
-        defect = base.defect(in: text) ?? (isRead ? nil : "a part of the base URL contains a delimiter of another part")
+        defect =
+            base.defect(in: text)
+            ?? (isRead ? nil : "the scheme, host or path prefix contains a delimiter of a different part of the URL")
         self.headers.bind(to: origin)
     }
 
@@ -180,7 +182,7 @@ public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
         if isProvided {
             throw HTTPError(
                 .invalidRequest, request: request,
-                message: "a closure provides the environment for each request, and must not return another closure")
+                message: "the closure that provides the environment must not return an environment with a closure")
         }
         if let defect {
             throw HTTPError(.invalidRequest, request: request, message: "the environment is refused: \(defect)")

@@ -134,7 +134,7 @@ extension Date: QueryValue {
     /// fails before anything is sent.
     public func append(to query: inout QueryParameters, name: String) {
         if let internetTime { return query.append(name, internetTime) }
-        query.append(QueryParameters.Item(name, refused: "the date is not in the years 0...9999"))
+        query.append(QueryParameters.Item(name, refused: "the date is outside the years 0 to 9999"))
     }
 }
 

@@ -114,7 +114,7 @@ private let api = URL(string: "https://api.example.com") ?? URL(filePath: "/")
         func part(_ client: HTTPClient, _ template: some RequestTemplate) async throws -> String? {
             try await client.explain(template).parts.first { $0.name == "authentication" }?.value
         }
-        #expect(try await part(client(nil), required) == "none, refused: it is required")
+        #expect(try await part(client(nil), required) == "none, and the request fails, because it requires credentials")
         #expect(try await part(client(.bearer("t")), required) == "bearer")
         let elsewhere = required.environment(ServerEnvironment("https://other.example.com"))
         #expect(try await part(client(.bearer("t")), elsewhere)?.hasPrefix("bearer, refused: ") == true)

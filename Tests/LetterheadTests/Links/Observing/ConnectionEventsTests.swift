@@ -21,7 +21,7 @@
                 "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nhi",
                 "the server has requested it (Connection: close)"
             ),
-            ("HTTP/1.1 200 OK\r\n\r\nhi", "it marks the end of the body"),
+            ("HTTP/1.1 200 OK\r\n\r\nhi", "its end marks the end of the body"),
             ("HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nhi", "HTTP/1.0 without keep-alive"),
         ])
         func `a connection that the response ends is closed, with the reason`(

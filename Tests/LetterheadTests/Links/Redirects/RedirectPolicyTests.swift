@@ -7,8 +7,8 @@ import Testing
 @Suite struct RedirectPolicyTests {
     @Test(arguments: [
         (nil, RedirectPolicy.safely, "no valid Location"), ("ftp://a.test/2", .safely, "scheme other than http"),
-        ("http://a.test/2", .safely, "allowingDowngrade()"), ("/2", .never, "because of the redirect policy"),
-        ("https://b.test/2", .sameOrigin, "another origin"),
+        ("http://a.test/2", .safely, "allowingDowngrade()"), ("/2", .never, "the redirect policy does not allow"),
+        ("https://b.test/2", .sameOrigin, "a different origin"),
     ]) func `the error of a redirect that is not followed contains the reason`(
         location: String?, policy: RedirectPolicy, reason: String
     ) async throws {

@@ -106,7 +106,7 @@ import Testing
             (Facts(status: 0, code: .invalidRequest, strategy: .immediate), "no retry applies"),
             (Facts(headers: ["X-Should-Retry": "false"], strategy: .immediate), "no retry applies"),
             (Facts(strategy: .immediate.when(.statuses([500]))), "no retry applies"),
-            (Facts(strategy: .immediate, isNested: true), "another Retry"),
+            (Facts(strategy: .immediate, isNested: true), "a Retry above it"),
             (Facts(strategy: .immediate, maximum: 0), "maximumRetries is 0"),
             (Facts(strategy: .immediate, retry: 2, maximum: 1), "the one allowed retry"),
             (Facts(strategy: .immediate, retry: 4), "all 3 allowed retries"),
