@@ -95,7 +95,7 @@ extension LoaderLaws {
             case .failure(let error): reasons.append("a request that has a response fails: \(error)")
             case .success(let response):
                 let body = try? await response.body.data()
-                if body != Data(path.utf8) { reasons.append("a request ends with the response to another request") }
+                if body != Data(path.utf8) { reasons.append("a request ends with the response to a different request") }
             }
             let count = scene.record.value.arrivals[path] ?? 0
             if count == 0 { reasons.append("a load does not reach the next loader") }
@@ -112,13 +112,13 @@ extension LoaderLaws {
         guard case .success(let response) = await scene.load(request).result(within: patience) else { return [] }
         var reasons: [String] = []
         if scene.server == nil, scene.record.value.ids != [request.id] {
-            reasons.append("the next loader received another id: change the request, do not create a new one")
+            reasons.append("the next loader received a different id: change the request, do not create a new one")
         }
-        if response.request.id != request.id { reasons.append("the response belongs to another request") }
+        if response.request.id != request.id { reasons.append("the response belongs to a different request") }
         if response.request.origin != request.origin {
             reasons.append(
-                "the request of the response has another origin: a link that sends a request to another host restores "
-                    + "the scheme, the host and the port in response.request")
+                "the request of the response has a different origin: a link that sends a request to a different host "
+                    + "restores the scheme, the host and the port in response.request")
         }
         return reasons
     }

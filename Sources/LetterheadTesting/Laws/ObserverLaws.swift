@@ -158,7 +158,7 @@ private struct EventOrder {
         let first = first ?? event
         self.first = first
         if first.parent != event.parent || first.template != event.template || first.route != event.route {
-            note("identity", "\(event.name) has another parent, template or route than \(first.name)")
+            note("identity", "\(event.name) differs in its parent, template or route from \(first.name)")
         }
     }
 

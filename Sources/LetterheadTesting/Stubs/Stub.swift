@@ -70,7 +70,8 @@ extension Stub {
         let name = StubInput.name(of: type)
         self.init(name: name, subject: .type(ObjectIdentifier(type)), times: times, state: state) { input in
             guard let template = input.template(as: type) else {
-                let sent = input.request.isRedirected ? "a redirect" : name == input.name ? "another type" : input.name
+                let sent =
+                    input.request.isRedirected ? "a redirect" : name == input.name ? "a different type" : input.name
                 return [Difference(weight: 10, text: "the request is of \(sent), not of \(name)")]
             }
             guard condition?(template) == false else { return [] }

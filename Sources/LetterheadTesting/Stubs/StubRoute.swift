@@ -146,7 +146,7 @@ extension StubRoute {
         }
         let headers = request.framedHeaders()
         for field in fields where !headers.values(for: field.name).contains(field.value) {
-            let state = headers.contains(field.name) ? "another value" : "no value"
+            let state = headers.contains(field.name) ? "a different value" : "no value"
             found.append(.init(weight: 2, text: "the header \(field.name) has \(state)"))
         }
         for condition in conditions where !condition.holds(request) {
@@ -160,7 +160,7 @@ extension StubRoute {
         guard let body = input.body, let value = try? JSONDecoder().decode(JSONValue.self, from: body) else {
             return "the body is not JSON"
         }
-        return JSONSubset.difference(json, in: value).map { "the body has another value at \($0)" }
+        return JSONSubset.difference(json, in: value).map { "the body has a different value at \($0)" }
     }
 
     private static func segments(of path: String) -> [String] {

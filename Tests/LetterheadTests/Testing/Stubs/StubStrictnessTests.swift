@@ -39,7 +39,7 @@ import Testing
         #expect(
             message.hasSuffix(
                 "the nearest is the stub of POST /v1/people: the header X-Tenant has no value; "
-                    + "the body has another value at $.login"))
+                    + "the body has a different value at $.login"))
     }
 
     @Test func `a condition that is false is a difference`() async throws {
