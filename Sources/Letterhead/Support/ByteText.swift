@@ -34,13 +34,11 @@ import LetterheadFoundation
     @inline(__always)
     func ends(in character: Unicode.Scalar) -> Bool { unsafe count > 0 && bytes[count - 1] == UInt8(ascii: character) }
 
-    /// Appends a string unchanged.
     @inline(__always)
     mutating func append(_ text: String) {
         text.withBytes { unsafe append($0) }
     }
 
-    /// Appends bytes unchanged.
     @inline(__always)
     mutating func append(_ piece: UnsafeBufferPointer<UInt8>) {
         guard let source = piece.baseAddress else { return }

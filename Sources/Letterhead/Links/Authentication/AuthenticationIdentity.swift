@@ -58,7 +58,6 @@ struct RequestSignature: Sendable {
     let identity: String
     let headers: Set<HTTPHeaders.Name>
     let query: [QueryParameters.Item]
-    /// The headers without the signature.
     fileprivate let unsigned: HTTPHeaders
 }
 

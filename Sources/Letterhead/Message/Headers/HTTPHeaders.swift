@@ -129,7 +129,6 @@ public struct HTTPHeaders: Hashable, Sendable {
         if !contains(name) { fields.append(Field(name, trimmed: value, isFallback: true)) }
     }
 
-    /// Removes fallbacks with certain names.
     mutating func removeFallbacks(_ isNamed: (Name) -> Bool) {
         if let place = fields.firstIndex(where: { $0.isFallback && isNamed($0.name) }) { fields.remove(at: place) }
     }

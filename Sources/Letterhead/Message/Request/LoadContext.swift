@@ -12,7 +12,6 @@ struct LoadContext: Sendable {
     /// The environment that the client will apply. Descriptions use it until it is applied.
     var environment: ClientEnvironment?
     var homeOrigin: HTTPOrigin?
-    /// The template that the request was built from.
     var template: (any RequestConfigurable)?
     /// When the load must have ended: the deadline for the request, or for the operation that it belongs to.
     var deadline: DeadlinePoint?

@@ -52,7 +52,6 @@ struct RegularFile: Sendable {
 
     fileprivate func error(_ message: String) -> HTTPBodyError { HTTPBodyError.invalid(message, file: url) }
 
-    /// Returns an error for the last system call.
     fileprivate func systemError() -> HTTPBodyError {
         let code = errno
         // The text for a known number is a constant.

@@ -123,7 +123,6 @@ extension FormValueEncoder {
     }
 }
 
-/// Encodes the properties of a value.
 struct FormProperties<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let parent: FormValueEncoder
 
@@ -150,7 +149,6 @@ struct FormProperties<Key: CodingKey>: KeyedEncodingContainerProtocol {
     func superEncoder(forKey key: Key) -> any Encoder { parent.property(key) }
 }
 
-/// Encodes the elements of an array.
 struct FormElements: UnkeyedEncodingContainer {
     let parent: FormValueEncoder
     var count = 0
