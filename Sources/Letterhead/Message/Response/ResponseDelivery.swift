@@ -140,7 +140,7 @@ extension HTTPResponse {
         let error = HTTPBodyError.tooLarge(limit: limit)
         return HTTPError(
             .responseTooLarge, request: request, response: withoutBody, underlying: error,
-            message: "\(error) (see responseLimit)")
+            message: "\(error) (to allow more, raise responseLimit)")
     }
 }
 
