@@ -18,7 +18,7 @@ import Testing
         var method: HTTPMethod { .delete }
     }
 
-    private let mock = MockLoader()
+    private let mock = MockLoader { HTTPResponse(request: $0, status: .ok) }
 
     private func client(_ link: Allow) -> HTTPClient {
         HTTPClient(

@@ -229,13 +229,13 @@
         @Test(
             arguments: Kind.allCases,
             [
-                ("HEAD", "Upload-Offset", "99999", "has 99999 bytes, although it had 20000 before"),
-                ("HEAD", "Upload-Offset", "3", "has 3 bytes, although it had 20000 before"),
+                ("HEAD", "Upload-Offset", "99999", "confirms 99999 bytes, although it had confirmed 20000 before"),
+                ("HEAD", "Upload-Offset", "3", "confirms 3 bytes, although it had confirmed 20000 before"),
                 ("HEAD", "Upload-Offset", "-1", "no valid Upload-Offset"),
                 ("HEAD", "Upload-Offset", "1x", "no valid Upload-Offset"),
-                ("HEAD", "Upload-Length", "7", "the server expects 7 bytes instead of 100000"),
-                ("PATCH", "Upload-Offset", "40001", "has 40001 bytes, although it had 20000 before"),
-                ("PATCH", "Upload-Offset", "19999", "has 19999 bytes, although it had 20000 before"),
+                ("HEAD", "Upload-Length", "7", "the server expects 7 bytes, and the content has 100000"),
+                ("PATCH", "Upload-Offset", "40001", "confirms 40001 bytes, although it had confirmed 20000 before"),
+                ("PATCH", "Upload-Offset", "19999", "confirms 19999 bytes, although it had confirmed 20000 before"),
             ])
         func `an offset that contradicts what was sent is an error`(
             kind: Kind, fault: (method: String, name: String, value: String, message: String)
