@@ -22,20 +22,20 @@ modules = {
 }
 # The lines of each module, without comments and blanks.
 limits = {
-    "Letterhead": 20_028,
-    "LetterheadCaching": 1_926,
-    "LetterheadContracts": 848,
+    "Letterhead": 19_983,
+    "LetterheadCaching": 1_929,
+    "LetterheadContracts": 850,
     "LetterheadFoundation": 31,
-    "LetterheadOAuth": 1_812,
+    "LetterheadOAuth": 1_814,
     "LetterheadObserving": 607,
-    "LetterheadRecording": 1_500,
-    "LetterheadRelay": 750,
-    "LetterheadResilience": 1_584,
-    "LetterheadSigning": 2_134,
-    "LetterheadStreaming": 1_130,
-    "LetterheadTesting": 4_093,
+    "LetterheadRecording": 1_501,
+    "LetterheadRelay": 752,
+    "LetterheadResilience": 1_579,
+    "LetterheadSigning": 2_131,
+    "LetterheadStreaming": 1_131,
+    "LetterheadTesting": 4_092,
     "LetterheadTestingSupport": 62,
-    "LetterheadTransfers": 1_839,
+    "LetterheadTransfers": 1_860,
     "LetterheadURLSession": 493,
 }
 
@@ -55,12 +55,12 @@ measures = [
 ]
 measures += [
     # what is counted, how many there are, the limit
-    ("declarations for the package", sum(len(re.findall(r"\bpackage (?!import)", t)) for t in modules.values()), 178),
-    ("files", len(files), 186),
+    ("declarations for the package", sum(len(re.findall(r"\bpackage (?!import)", t)) for t in modules.values()), 176),
+    ("files", len(files), 189),
     ("folders at the top level", len(rooms), 7),
     (f"lines in the longest file, {longest}", lines[longest], 500),
     ("task-local values", count(r"@TaskLocal"), 1),
-    ("files with a Mutex", sum(1 for text in code.values() if "Mutex<" in text or "Mutex(" in text), 30),
+    ("files with a Mutex", sum(1 for text in code.values() if "Mutex<" in text or "Mutex(" in text), 31),
     ("files of Retry", inside("Retry"), 6),
     ("lines of Package.swift", (root / "Package.swift").read_text().count("\n"), 110),
 ]
