@@ -92,9 +92,7 @@ extension HTTPResponse {
             body: HTTPResponseBody(try encoder.encode(value)))
     }
 
-    /// Returns a `200 OK` response with bytes.
-    ///
-    /// - Parameter body: the bytes. Default: empty.
+    /// Returns a `200 OK` response with bytes. Default: an empty body.
     public static func ok(_ request: HTTPRequest, body: Data = Data()) -> HTTPResponse {
         HTTPResponse(request: request, status: .ok, body: HTTPResponseBody(body))
     }

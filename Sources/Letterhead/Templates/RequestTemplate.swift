@@ -104,7 +104,7 @@ public protocol RequestTemplate<Response>: RequestConfigurable where Configured 
     /// The options for the links. Default: none.
     var options: HTTPRequestOptions { get }
 
-    /// Decodes a response with an accepted status. The default decodes a `Decodable` type ``Response`` with the request
+    /// Decodes a response with an accepted status. The default decodes a `Decodable` type `Response` with the request
     /// decoder or, if there is none, the client decoder. For other types, it returns the response or `Void`.
     ///
     /// The body may still be arriving. The function never runs on the main actor. If it throws an ``HTTPError``, the

@@ -38,7 +38,7 @@ public struct QueryParameters: Hashable, Sendable {
 
         /// Creates an item from an unescaped name and value. A value of nil creates a flag.
         ///
-        /// - Parameter isSecret: whether the value is always redacted. Default: false (the name decides).
+        /// If `isSecret` is true, the value is always redacted. Default: false (the name decides).
         public init(_ name: String, _ value: String?, isSecret: Bool = false) {
             self.name = name
             self.value = value
