@@ -46,6 +46,7 @@ typedef LH_OPEN_ENUM(CurlOption) {
     CurlOptionSSLVersion = 32,
     CurlOptionBufferSize = 98,
     CurlOptionNoSignal = 99,
+    CurlOptionConnectOnly = 141,
     CurlOptionSSLSessionCache = 150,
     CurlOptionAddressFamily = 113,
     CurlOptionConnectTimeoutMilliseconds = 156,

@@ -22,6 +22,15 @@ import LetterheadFoundation
         }
     }
 
+    /// Returns the bytes that a closure appends.
+    static func bytes(atMost capacity: Int, _ append: (inout ByteText) -> Void) -> [UInt8] {
+        unsafe [UInt8](unsafeUninitializedCapacity: capacity + 1) { memory, count in
+            var text = unsafe ByteText(memory)
+            append(&text)
+            count = text.count
+        }
+    }
+
     /// Adds the bytes that a closure appends to an array, which the closure must not read.
     static func add(atMost capacity: Int, to bytes: inout [UInt8], _ append: (inout ByteText) -> Void) {
         unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: capacity + 1) { memory in

@@ -15,6 +15,10 @@ struct ConnectionQueue<Element> {
         var lastBegun: UInt64 = 0
         /// Whether the lane is in ``ConnectionQueue/ready``.
         fileprivate var isReady = false
+        #if os(Linux)
+            /// The idle direct connections to the origin. The one that was used last is the last.
+            var idle: [DirectConnection] = []
+        #endif
 
         fileprivate init(_ origin: String, isExclusive: Bool) {
             self.origin = origin
@@ -29,7 +33,9 @@ struct ConnectionQueue<Element> {
     /// The lanes with waiting transfers that haven't reached the limit for their origin.
     private var ready = WaitingLine<Lane>()
     /// The number of transfers in progress in all exclusive lanes.
-    private var underWay = 0
+    private(set) var underWay = 0
+    /// The number of other lanes with transfers in progress. Each has at least one connection.
+    private(set) var sharedLanes = 0
     private var lastTicket: Ticket = 0
 
     init(mostPerOrigin: Int, most: Int) {
@@ -82,10 +88,19 @@ struct ConnectionQueue<Element> {
             _ = lane.waiting.leave(ticket)
         } else {
             lane.underWay -= 1
-            if lane.isExclusive { underWay -= 1 }
+            if lane.isExclusive { underWay -= 1 } else if lane.underWay == 0 { sharedLanes -= 1 }
             noteReady(lane)
         }
-        if lanes.count > Self.mostIdle, lane.underWay == 0, lane.waiting.isEmpty { lanes[lane.origin] = nil }
+        removeIfUnused(lane)
+    }
+
+    /// Removes a lane without transfers and connections if there are many lanes.
+    mutating func removeIfUnused(_ lane: Lane) {
+        guard lanes.count > Self.mostIdle, lane.underWay == 0, lane.waiting.isEmpty else { return }
+        #if os(Linux)
+            guard lane.idle.isEmpty else { return }
+        #endif
+        lanes[lane.origin] = nil
     }
 
     /// Records whether a connection to the origin carries only one transfer at a time.
@@ -93,6 +108,7 @@ struct ConnectionQueue<Element> {
         guard lane.isExclusive != isExclusive else { return }
         lane.isExclusive = isExclusive
         underWay += isExclusive ? lane.underWay : -lane.underWay
+        if lane.underWay > 0 { sharedLanes += isExclusive ? -1 : 1 }
         noteReady(lane)
     }
 
@@ -102,7 +118,7 @@ struct ConnectionQueue<Element> {
 
     private mutating func begin(in lane: Lane) {
         lane.underWay += 1
-        if lane.isExclusive { underWay += 1 }
+        if lane.isExclusive { underWay += 1 } else if lane.underWay == 1 { sharedLanes += 1 }
     }
 
     private mutating func noteReady(_ lane: Lane) {

@@ -33,24 +33,15 @@ struct ResponseHead {
 
     /// Returns the length of the body, or nil if it isn't declared (RFC 9112, 6.3).
     func bodyLength(of method: HTTPMethod) -> Int? {
-        if method == .head || status.isInformational || status == .noContent || status == .notModified { return 0 }
-        return framing.bodyLength
+        method == .head || status.hasNoBody ? 0 : framing.bodyLength
     }
 
     private static func framing(_ fields: [HTTPHeaders.Field]) throws(TransportFailure) -> ResponseFraming {
         var framing = ResponseFraming()
         for index in fields.indices {
             switch fields[index].name {
-            case .transferEncoding:
-                // Requests never offer a transfer coding other than chunked (RFC 9110, 10.1.4), and libcurl doesn't
-                // report whether a body with a different coding is truncated.
-                let coding = fields[index].value
-                guard ["chunked", "identity"].contains(where: { ASCII.equalIgnoringCase(coding, $0) }) else {
-                    throw TransportFailure(
-                        .invalidResponse, "the response has a transfer coding that the request did not offer")
-                }
-                framing.noteTransferCoding()
-            case .contentLength: framing.noteLength(fields[index].value.utf8)
+            case .transferEncoding: fields[index].value.withBytes { unsafe framing.noteTransferCoding($0) }
+            case .contentLength: fields[index].value.withBytes { unsafe framing.noteLength($0) }
             default: break
             }
         }
@@ -58,12 +49,21 @@ struct ResponseHead {
         return framing
     }
 
-    /// Parses the code in a status line, which has exactly three digits (RFC 9112, 4).
-    static func statusCode(of line: some Collection<UInt8>) -> Int? {
+    /// Parses the code of a status line, which is from 100 to 999 (RFC 9112, 4).
+    static func statusCode(of line: some RandomAccessCollection<UInt8>) -> Int? {
         guard let blank = line.firstIndex(of: 0x20) else { return nil }
-        let digits = line[blank...].drop { $0 == 0x20 }.prefix { (48...57).contains($0) }
-        return digits.count == 3 ? digits.reduce(0) { $0 * 10 + Int($1 - 48) } : nil
+        let rest = line[blank...].drop { $0 == 0x20 }
+        let digits = rest.prefix { (48...57).contains($0) }
+        guard digits.count == 3, digits.first != 48, rest.count == 3 || rest.dropFirst(3).first == 0x20 else {
+            return nil
+        }
+        return digits.reduce(0) { $0 * 10 + Int($1 - 48) }
     }
+}
+
+extension HTTPStatus {
+    /// Whether a response has no body, whatever its fields declare (RFC 9112, 6.3).
+    var hasNoBody: Bool { isInformational || self == .noContent || self == .notModified }
 }
 
 extension HTTPHeaders {
@@ -124,32 +124,16 @@ extension HTTPHeaders {
     }
 
     private static func field(_ line: Line) throws(TransportFailure) -> HTTPHeaders.Field {
-        var colon = 0
-        while colon < line.count, unsafe ASCII.isTokenCharacter(line[colon]) { colon += 1 }
-        guard colon > 0, colon < line.count, unsafe line[colon] == UInt8(ascii: ":") else {
-            throw TransportFailure(.invalidResponse, "a header name is not a token of RFC 9110")
-        }
+        let colon = try unsafe line.colon()
         let name = unsafe HTTPHeaders.Name(String(decoding: line.extracting(..<colon), as: UTF8.self))
         return HTTPHeaders.Field(name, trimmed: try unsafe value(line.extracting((colon + 1)...)))
     }
 
     /// Returns the value without leading and trailing white space.
     private static func value(_ line: Line) throws(TransportFailure) -> String {
-        var (start, end) = (0, line.count)
-        while start < end, unsafe ASCII.isBlank(line[start]) { start += 1 }
-        while start < end, unsafe ASCII.isBlank(line[end - 1]) { end -= 1 }
-        let value = line.extracting(start..<end)
-        // Inspecting all bytes without a branch for each is faster: values are short, and few are refused.
-        var (least, all) = (UInt8.max, UInt8(0))
-        for index in value.indices {
-            let byte = unsafe value[index]
-            least = min(least, byte)
-            all |= byte
-        }
-        guard unsafe least >= 0x20 || !value.contains(where: { $0 == 0 || $0 == 0x0D }) else {
-            throw TransportFailure(.invalidResponse, "a header value contains NUL or a bare CR")
-        }
-        return unsafe text(value, isASCII: all < 0x80)
+        let value = unsafe line.trimmed
+        let isASCII = try unsafe value.checkFieldValue()
+        return unsafe text(value, isASCII: isASCII)
     }
 
     /// Decodes UTF-8, or else Latin-1, where all bytes are valid.
@@ -157,80 +141,5 @@ extension HTTPHeaders {
         if isASCII { return unsafe String(decoding: bytes, as: UTF8.self) }
         return unsafe String(validating: bytes, as: UTF8.self)
             ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
-    }
-}
-
-// Functions for a line that a transport reads before the head is complete. They never read outside of the line.
-extension UnsafeRawBufferPointer {
-    /// Whether the line ends a head: CRLF, or a bare LF.
-    var isBlankLine: Bool {
-        unsafe count == 1 && self[0] == 0x0A || count == 2 && self[0] == 0x0D && self[1] == 0x0A
-    }
-
-    /// Returns the value in a header line if the line begins with `name`, which is the field name in lower case,
-    /// including the colon.
-    func value(of name: StaticString) -> Slice<UnsafeRawBufferPointer>? {
-        let size = name.utf8CodeUnitCount
-        guard count > size,
-            name.withUTF8Buffer({ name in name.indices.allSatisfy { unsafe ASCII.lowercased(self[$0]) == name[$0] } })
-        else { return nil }
-        var end = count
-        while end > size, unsafe self[end - 1] == 0x0A || self[end - 1] == 0x0D { end -= 1 }
-        return unsafe self[size..<end]
-    }
-
-    var claimsHTTP2: Bool {
-        guard let slash = unsafe firstIndex(of: UInt8(ascii: "/")), slash + 1 < count else { return false }
-        return unsafe (UInt8(ascii: "2")...UInt8(ascii: "9")).contains(self[slash + 1])
-    }
-}
-
-/// How the header fields of a response frame its body (RFC 9112, 6.3).
-struct ResponseFraming {
-    private var length: Int?
-    private var hasLength = false
-    private var isContradictory = false
-    private var hasTransferCoding = false
-
-    /// The declared length, or nil if it is missing, or if a transfer coding marks the end.
-    var bodyLength: Int? { hasTransferCoding ? nil : length }
-
-    var endsWithConnection: Bool { !hasLength && !hasTransferCoding }
-
-    /// The contradiction between the fields, or nil if they agree.
-    var fault: String? {
-        if isContradictory || hasLength && length == nil {
-            return "the Content-Length fields disagree or are not numbers"
-        }
-        // One field declares an empty body, the other a chunked one. A client that trusts the length would parse the
-        // chunks as the next response.
-        return hasTransferCoding && length == 0 ? "Content-Length is 0, but there is a Transfer-Encoding" : nil
-    }
-
-    mutating func noteTransferCoding() { hasTransferCoding = true }
-
-    /// Notes the value of a Content-Length field, which may be a list of equal numbers.
-    mutating func noteLength(_ value: some BidirectionalCollection<UInt8>) {
-        hasLength = true
-        for part in value.split(separator: UInt8(ascii: ",")) {
-            let number = Self.number(part)
-            if number == nil || length != nil && length != number { isContradictory = true }
-            length = number
-        }
-    }
-
-    private static func number(_ text: some BidirectionalCollection<UInt8>) -> Int? {
-        var (number, isOver) = (0, false)
-        var digits = text.drop(while: ASCII.isBlank)
-        while let last = digits.last, ASCII.isBlank(last) { digits.removeLast() }
-        guard !digits.isEmpty else { return nil }
-        for byte in digits {
-            guard (48...57).contains(byte) else { return nil }
-            (number, isOver) = number.multipliedReportingOverflow(by: 10)
-            if isOver { return nil }
-            (number, isOver) = number.addingReportingOverflow(Int(byte - 48))
-            if isOver { return nil }
-        }
-        return number
     }
 }

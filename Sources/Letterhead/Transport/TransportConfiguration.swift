@@ -56,14 +56,16 @@ public struct TransportConfiguration: Sendable, Hashable {
     /// because usual load balancers and servers wait for 60 seconds or more.
     ///
     /// Set it lower than the time after which the server closes idle connections, so that no request is sent on a
-    /// connection that the server is just closing. The time is rounded up to whole seconds, and to 2 seconds at least.
+    /// connection that the server is just closing. With TLS, the time is rounded up to whole seconds, and to 2 seconds
+    /// at least.
     public var idleConnectionTimeout: Duration? = .seconds(50)
 
     /// How long after its creation a connection is used for further requests, or nil for no limit. Default: 10 minutes.
     ///
     /// A new connection looks up the host name again, so that requests also reach servers that were added since. A
-    /// connection that is always in use, as an HTTP/2 connection can be, is kept until it has no request. The time is
-    /// rounded up to whole seconds, and to 2 seconds at least.
+    /// connection that is always in use, as an HTTP/2 connection can be, is kept until it has no request. With TLS, the
+    /// time is rounded up to whole seconds, and to 2 seconds at least. Without TLS, connections end in the last tenth of
+    /// the time, so that many of them aren't opened again together.
     public var maximumConnectionAge: Duration? = .seconds(600)
 
     /// The time until TCP probes an idle connection, and the interval of further probes, or nil for no probes. Default:
@@ -121,6 +123,14 @@ public struct TransportConfiguration: Sendable, Hashable {
     /// Each request fails with `.invalidRequest` if the value isn't an https URL, if it contains a user, a password or
     /// a fragment, or if the installed libcurl is older than 8.10.
     public var dnsOverHTTPS: URL?
+
+    /// Whether the transport on Linux writes requests without TLS and reads their responses itself, on connections that
+    /// libcurl opens. Default: true, because it takes less processor time.
+    ///
+    /// Set it to false to let libcurl do all of it, for example to find the cause of a difference. Requests over TLS, to
+    /// an HTTP proxy, or with a version other than HTTP/1.1 are always sent by libcurl. A later version removes this
+    /// property.
+    public var sendsHTTP1Directly = true
 
     public enum HTTPVersions: Sendable, Hashable {
         case http1

@@ -106,6 +106,20 @@ struct ConnectionQueueTests {
         #expect(queue.drain() == ["5"])
     }
 
+    @Test func `an origin with shared connections counts as one connection while it has transfers`() {
+        var queue = ConnectionQueue<Int>(mostPerOrigin: 4, most: 4)
+        let lane = queue.lane(of: "a", isExclusive: false)
+        for number in 1...2 { _ = queue.enter(lane, number) }
+        #expect(queue.sharedLanes == 1 && queue.underWay == 0)
+        queue.note(isExclusive: true, in: lane)
+        #expect(queue.sharedLanes == 0 && queue.underWay == 2)
+        queue.note(isExclusive: false, in: lane)
+        queue.leave(lane, ticket: nil)
+        #expect(queue.sharedLanes == 1 && queue.underWay == 0)
+        queue.leave(lane, ticket: nil)
+        #expect(queue.sharedLanes == 0)
+    }
+
     @Test func `idle origins are removed if there are many`() {
         let queue = Subject(mostPerOrigin: 1, most: 9)
         let first = queue.lane(of: "http://0", isExclusive: true)

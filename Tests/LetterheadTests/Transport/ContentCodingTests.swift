@@ -8,7 +8,7 @@
     @testable import Letterhead
 
     /// Brotli and Zstandard, with the compressors of the system where it has them.
-    @Suite(.timeLimit(.minutes(3)))
+    @Suite(.bothCarriers, .timeLimit(.minutes(3)))
     struct ContentCodingTests {
         private static let text = Data((0..<20_000).flatMap { Array("line \($0 * 7919)\n".utf8) })
 
@@ -44,7 +44,7 @@
             }
             var request = HTTPRequest(url: server.url())
             request.responseDelivery = delivery
-            let response = try await CurlLoader().load(request)
+            let response = try await Carrier.loader().load(request)
             #expect(try await response.body.data() == Self.text)
             #expect(!response.headers.contains(.contentEncoding) && !response.headers.contains(.contentLength))
         }

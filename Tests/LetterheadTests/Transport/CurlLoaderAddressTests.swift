@@ -6,7 +6,7 @@
     import Testing
 
     /// The settings that choose between which addresses a connection is made.
-    @Suite(.timeLimit(.minutes(1)))
+    @Suite(.bothCarriers, .timeLimit(.minutes(1)))
     struct CurlLoaderAddressTests {
         @Test func `a connection is made to the address that connectTo specifies for the host`() async throws {
             let heads = Heads()
@@ -18,7 +18,7 @@
             }
             var configuration = TransportConfiguration()
             configuration.connectTo = ["a.example:80": "127.0.0.1:\(server.port)", "b.example:80": "127.0.0.1:1"]
-            let loader = CurlLoader(configuration)
+            let loader = Carrier.loader(configuration)
             for _ in 0..<2 {
                 let url = try #require(URL(string: "http://a.example/x"))
                 #expect(try await loader.load(HTTPRequest(url: url)).body.data() == Data("ok".utf8))
@@ -35,11 +35,11 @@
             let url = try #require(URL(string: "http://localhost:\(server.port)/"))
             var configuration = TransportConfiguration()
             configuration.addressFamily = .ipv4
-            let response = try await CurlLoader(configuration).load(HTTPRequest(url: url))
+            let response = try await Carrier.loader(configuration).load(HTTPRequest(url: url))
             #expect(response.metrics.remoteAddress == "127.0.0.1:\(server.port)")
             configuration.addressFamily = .ipv6
             let error = await #expect(throws: HTTPError.self) {
-                try await CurlLoader(configuration).load(HTTPRequest(url: url))
+                try await Carrier.loader(configuration).load(HTTPRequest(url: url))
             }
             #expect(error?.code == .cannotConnect)
         }
@@ -49,7 +49,7 @@
             let server = RawServer.answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
             var configuration = TransportConfiguration()
             configuration.networkInterface = name
-            let response = try await CurlLoader(configuration).load(HTTPRequest(url: server.url()))
+            let response = try await Carrier.loader(configuration).load(HTTPRequest(url: server.url()))
             #expect(try await response.body.data() == Data("ok".utf8))
         }
 
@@ -59,7 +59,7 @@
             var configuration = TransportConfiguration()
             configuration.networkInterface = name
             let error = await #expect(throws: HTTPError.self) {
-                try await CurlLoader(configuration).load(HTTPRequest(url: server.url()))
+                try await Carrier.loader(configuration).load(HTTPRequest(url: server.url()))
             }
             #expect(error?.code == .cannotConnect && error?.mayHaveBeenSent == false, "\(String(describing: error))")
             #expect(server.connectionCount == 0)
@@ -75,13 +75,13 @@
             configuration.connectTo = [key: value]
             let url = try #require(URL(string: "http://127.0.0.1:1/"))
             let error = await #expect(throws: HTTPError.self) {
-                try await CurlLoader(configuration).load(HTTPRequest(url: url))
+                try await Carrier.loader(configuration).load(HTTPRequest(url: url))
             }
             #expect(error?.code == .invalidRequest && error?.message.contains("connectTo") == true)
             configuration.connectTo = [:]
             configuration.networkInterface = "a b"
             let second = await #expect(throws: HTTPError.self) {
-                try await CurlLoader(configuration).load(HTTPRequest(url: url))
+                try await Carrier.loader(configuration).load(HTTPRequest(url: url))
             }
             #expect(second?.code == .invalidRequest && second?.message.contains("networkInterface") == true)
         }

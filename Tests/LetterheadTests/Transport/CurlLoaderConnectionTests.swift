@@ -7,7 +7,7 @@
     import Synchronization
     import Testing
 
-    @Suite(.timeLimit(.minutes(2)))
+    @Suite(.bothCarriers, .timeLimit(.minutes(2)))
     struct CurlLoaderConnectionTests {
         @Test func `a thousand POSTs in a row use at most two connections`() async throws {
             let server = RawServer { connection, _ in
@@ -16,7 +16,7 @@
                     connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(request.body.count)\r\n\r\n\(body)")
                 }
             }
-            let loader = CurlLoader()
+            let loader = Carrier.loader()
             for number in 0..<1000 {
                 var request = HTTPRequest(method: .post, url: server.url())
                 request.body = DataBody(Data("\(number)".utf8))
@@ -57,7 +57,7 @@
             var configuration = TransportConfiguration()
             #expect(configuration.tcpKeepAlive == .seconds(60))
             configuration.tcpKeepAlive = time
-            let loader = CurlLoader(configuration)
+            let loader = Carrier.loader(configuration)
             _ = try await loader.load(HTTPRequest(url: server.url()))
             let found = keepAlive(to: server.port)
             #expect(found.map { Array($0.prefix(options.count)) } == [options])
@@ -75,7 +75,7 @@
             }
             var configuration = TransportConfiguration()
             configuration.idleTimeout = .milliseconds(50)
-            let loader = CurlLoader(configuration)
+            let loader = Carrier.loader(configuration)
             var patient = HTTPRequest(url: server.url("/patient"))
             patient.idleTimeout = .never
             let load = Task { [patient] in try await loader.load(patient).status }
@@ -106,7 +106,7 @@
         ) async throws {
             var configuration = TransportConfiguration()
             configuration.maximumConnections = limit
-            let loader = CurlLoader(configuration)
+            let loader = Carrier.loader(configuration)
             let serving = Serving()
             let servers = (0..<3).map { _ in
                 RawServer { connection, _ in
@@ -134,7 +134,7 @@
             let start = "HTTP/1.1 204 No Content\r\nX: "
             let padding = String(repeating: "x", count: size - start.utf8.count - 4)
             let server = RawServer.answering("\(start)\(padding)\r\n\r\n")
-            let loader = CurlLoader(configuration)
+            let loader = Carrier.loader(configuration)
             guard isTooLarge else {
                 #expect(try await loader.load(HTTPRequest(url: server.url())).headers["X"] == padding)
                 return
@@ -149,7 +149,7 @@
                 while connection.readHead() != nil { connection.write("HTTP/1.1 204 No Content\r\n\r\n") }
                 ended.signal()
             }
-            let loader = CurlLoader()
+            let loader = Carrier.loader()
             for number in 1...3 {
                 #expect(try await loader.load(HTTPRequest(url: server.url())).metrics.isReusedConnection == false)
                 #expect(try await loader.load(HTTPRequest(url: server.url())).metrics.isReusedConnection)
@@ -163,7 +163,7 @@
             let server = RawServer { connection, _ in
                 while connection.readHead() != nil { connection.write("HTTP/1.1 204 No Content\r\n\r\n") }
             }
-            let loader = CurlLoader()
+            let loader = Carrier.loader()
             let first = try await loader.load(HTTPRequest(url: server.url())).metrics
             #expect(first.connect > .zero && first.secureConnect == .zero && !first.isReusedConnection)
             let second = try await loader.load(HTTPRequest(url: server.url())).metrics
@@ -173,7 +173,7 @@
 
         @Test func `a connection is not inherited by programs that the process starts`() async throws {
             let server = RawServer.answering("HTTP/1.1 204 No Content\r\n\r\n")
-            let loader = CurlLoader()
+            let loader = Carrier.loader()
             _ = try await loader.load(HTTPRequest(url: server.url()))
             let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { CInt($0) }
             let connections = open.filter { peerPort(of: $0) == server.port }
@@ -208,7 +208,7 @@
             var configuration = TransportConfiguration()
             configuration.unixSocketPath = path
             let url = try #require(URL(string: address))
-            let loader = CurlLoader(configuration)
+            let loader = Carrier.loader(configuration)
             for _ in 0..<2 { #expect(try await loader.load(HTTPRequest(url: url)).body.data() == Data("ok".utf8)) }
             let host = try #require(url.host)
             #expect(heads.all.allSatisfy { $0.hasPrefix("GET /x?y HTTP/1.1\r\nHost: \(host)\r\n") })
@@ -220,7 +220,7 @@
             configuration.unixSocketPath = "/nowhere/letterhead.sock"
             let url = try #require(URL(string: "http://a.example/"))
             let error = await #expect(throws: HTTPError.self) {
-                try await CurlLoader(configuration).load(HTTPRequest(url: url))
+                try await Carrier.loader(configuration).load(HTTPRequest(url: url))
             }
             #expect(error?.code == .cannotConnect && error?.mayHaveBeenSent == false)
         }
@@ -232,7 +232,7 @@
             configuration.connectTimeout = .milliseconds(200)
             var request = HTTPRequest(method: .post, url: hole.url)
             request.timeout = .seconds(30)
-            let error = await #expect(throws: HTTPError.self) { try await CurlLoader(configuration).load(request) }
+            let error = await #expect(throws: HTTPError.self) { try await Carrier.loader(configuration).load(request) }
             #expect(error?.code == .timedOut && error?.message.contains("connect timeout") == true)
             #expect(error?.mayHaveBeenSent == false)
         }
@@ -241,7 +241,7 @@
         private func fortyFail(at port: Int, connectTimeout: Duration) async {
             var configuration = TransportConfiguration()
             configuration.connectTimeout = connectTimeout
-            let loader = CurlLoader(configuration)
+            let loader = Carrier.loader(configuration)
             await withTaskGroup(of: Void.self) { group in
                 for number in 0..<40 {
                     group.addTask {
@@ -275,7 +275,7 @@
             async throws
         {
             let server = RawServer { connection, _ in _ = connection.waitForEnd() }
-            let loader = CurlLoader()
+            let loader = Carrier.loader()
             let url = try #require(URL(string: "https://127.0.0.1:\(server.port)/"))
             func load(_ limit: Duration) async -> HTTPError? {
                 var request = HTTPRequest(url: url)
@@ -302,7 +302,7 @@
             }
             var configuration = TransportConfiguration()
             configuration.maximumConnections = 3
-            let loader = CurlLoader(configuration)
+            let loader = Carrier.loader(configuration)
             for number in [0, 1, 2, 0, 3] { _ = try await loader.load(HTTPRequest(url: servers[number].url())) }
             for number in [0, 2, 3] {
                 let response = try await loader.load(HTTPRequest(url: servers[number].url()))
@@ -319,7 +319,7 @@
         @Test func `the connect timeout of a request applies to that request only`() async throws {
             let hole = try #require(BlackHole())
             let server = RawServer.answering("HTTP/1.1 204 No Content\r\n\r\n")
-            let loader = CurlLoader()
+            let loader = Carrier.loader()
             var request = HTTPRequest(method: .post, url: hole.url)
             (request.timeout, request.connectTimeout) = (.seconds(30), .milliseconds(200))
             let error = await failure(loader, request)
@@ -336,7 +336,7 @@
             let server = RawServer.answering("HTTP/1.1 204 No Content\r\n\r\n")
             var request = HTTPRequest(url: server.url())
             request.connectTimeout = limit
-            let error = await failure(CurlLoader(), request)
+            let error = await failure(Carrier.loader(), request)
             let rule = "the connectTimeout is zero or less (use nil for the transport's limit)"
             #expect(error?.code == .invalidRequest && error?.message == rule)
             #expect(server.connectionCount == 0)
@@ -353,7 +353,7 @@
             let hole = try #require(BlackHole())
             var request = HTTPRequest(url: hole.url)
             request.timeout = .milliseconds(200)
-            let error = await #expect(throws: HTTPError.self) { try await CurlLoader().load(request) }
+            let error = await #expect(throws: HTTPError.self) { try await Carrier.loader().load(request) }
             #expect(error?.code == .timedOut && error?.message.contains("while connecting") == true)
             #expect(error?.mayHaveBeenSent == false)
         }

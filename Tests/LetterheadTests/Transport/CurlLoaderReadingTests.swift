@@ -7,9 +7,9 @@
     import Testing
 
     /// Reading the body of a response while other requests are sent, or while none is.
-    @Suite(.timeLimit(.minutes(3)))
+    @Suite(.bothCarriers, .timeLimit(.minutes(3)))
     struct CurlLoaderReadingTests {
-        let loader = CurlLoader()
+        let loader = Carrier.loader()
 
         /// Answers requests for `/small` at once, and all others with so many bytes.
         private func server(of size: Int, ended: DispatchSemaphore? = nil) -> RawServer {
@@ -174,7 +174,7 @@
             let server = server(of: size)
             var configuration = TransportConfiguration()
             configuration.idleTimeout = .seconds(5)
-            let loader = CurlLoader(configuration)
+            let loader = Carrier.loader(configuration)
             var request = HTTPRequest(url: server.url())
             request.responseDelivery = .streamed
             var iterator = try await loader.load(request).body.makeAsyncIterator()

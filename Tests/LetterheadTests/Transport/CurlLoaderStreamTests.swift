@@ -6,9 +6,9 @@
     import Synchronization
     import Testing
 
-    @Suite(.timeLimit(.minutes(3)))
+    @Suite(.bothCarriers, .timeLimit(.minutes(3)))
     struct CurlLoaderStreamTests {
-        let loader = CurlLoader()
+        let loader = Carrier.loader()
 
         func streamed(_ server: RawServer) -> HTTPRequest {
             var request = HTTPRequest(url: server.url())
@@ -142,7 +142,7 @@
             let size = 4 << 20
             let server = RawServer.answering(
                 "HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n" + String(repeating: "x", count: size))
-            let response = try await CurlLoader(configuration).load(streamed(server))
+            let response = try await Carrier.loader(configuration).load(streamed(server))
             // The transport measures the idle timeout in real time.
             try await Task.sleep(for: .seconds(3))
             #expect(try await response.body.data().count == size)

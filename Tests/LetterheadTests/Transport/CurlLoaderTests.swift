@@ -6,9 +6,9 @@
     import Synchronization
     import Testing
 
-    @Suite(.timeLimit(.minutes(3)))
+    @Suite(.bothCarriers, .timeLimit(.minutes(3)))
     struct CurlLoaderTests {
-        let loader = CurlLoader()
+        let loader = Carrier.loader()
 
         @Test func `the request is sent exactly, and only Host and Accept-Encoding are added`() async throws {
             let heads = Heads()
@@ -240,7 +240,8 @@
             var configuration = TransportConfiguration()
             Self.outOfRange[index].change(&configuration)
             let error = await #expect(throws: HTTPError.self) {
-                try await CurlLoader(configuration).load(HTTPRequest(url: #require(URL(string: "http://127.0.0.1:1"))))
+                try await Carrier.loader(configuration).load(
+                    HTTPRequest(url: #require(URL(string: "http://127.0.0.1:1"))))
             }
             #expect(error?.code == .invalidRequest)
             #expect(error?.message.contains(Self.outOfRange[index].name) == true)

@@ -5,7 +5,7 @@
     import TestKit
     import Testing
 
-    @Suite(.timeLimit(.minutes(3)))
+    @Suite(.bothCarriers, .timeLimit(.minutes(3)))
     struct CurlLoaderTimeTests {
         /// Reads one request, reports it, and then sends the given bytes and nothing more.
         private func stalling(after bytes: String = "", ended: DispatchSemaphore? = nil) -> RawServer {
@@ -25,7 +25,7 @@
             let limited = request
             let time = await shortestTime(below: .seconds(2)) {
                 await elapsed {
-                    let error = await #expect(throws: HTTPError.self) { try await CurlLoader().load(limited) }
+                    let error = await #expect(throws: HTTPError.self) { try await Carrier.loader().load(limited) }
                     #expect(error?.code == .timedOut)
                     #expect(error?.message.contains("attempt") == true)
                 }
@@ -38,7 +38,7 @@
             configuration.idleTimeout = .milliseconds(120)
             let server = stalling(after: "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nsome")
             let error = await #expect(throws: HTTPError.self) {
-                try await CurlLoader(configuration).load(HTTPRequest(url: server.url()))
+                try await Carrier.loader(configuration).load(HTTPRequest(url: server.url()))
             }
             #expect(error?.code == .timedOut)
             #expect(error?.message.contains("idle") == true)
@@ -56,7 +56,7 @@
                     connection.write(byte)
                 }
             }
-            let response = try await CurlLoader(configuration).load(HTTPRequest(url: server.url()))
+            let response = try await Carrier.loader(configuration).load(HTTPRequest(url: server.url()))
             #expect(response.body.length == 2)
         }
 
@@ -67,7 +67,7 @@
             configuration.firstByteTimeout = .milliseconds(120)
             let server = stalling()
             let error = await #expect(throws: HTTPError.self) {
-                try await CurlLoader(configuration).load(HTTPRequest(url: server.url()))
+                try await Carrier.loader(configuration).load(HTTPRequest(url: server.url()))
             }
             #expect(error?.message.contains("first byte") == true)
         }
@@ -85,7 +85,7 @@
                     connection.write("HTTP/1.1 204 No Content\r\n\r\n")
                 }
             }
-            let loader = CurlLoader(configuration)
+            let loader = Carrier.loader(configuration)
             async let first = loader.load(HTTPRequest(url: server.url()))
             async let second = loader.load(HTTPRequest(url: server.url()))
             #expect(try await first.status == 204)
@@ -102,7 +102,7 @@
                 _ = connection.waitForEnd()
                 ended.signal()
             }
-            let task = Task { try await CurlLoader().load(HTTPRequest(url: server.url())) }
+            let task = Task { try await Carrier.loader().load(HTTPRequest(url: server.url())) }
             for await _ in started.stream { break }
             let time = await elapsed {
                 task.cancel()
@@ -117,7 +117,7 @@
             let server = stalling()
             let task = Task {
                 while !Task.isCancelled { await Task.yield() }
-                return try await CurlLoader().load(HTTPRequest(url: server.url()))
+                return try await Carrier.loader().load(HTTPRequest(url: server.url()))
             }
             task.cancel()
             let error = await #expect(throws: HTTPError.self) { try await task.value }
@@ -132,7 +132,7 @@
                     if number > 0 { connection.write("HTTP/1.1 204 No Content\r\n\r\n") }
                 }
             }
-            let loader = CurlLoader()
+            let loader = Carrier.loader()
             let task = Task { try await loader.load(HTTPRequest(url: server.url())) }
             await until { server.connectionCount > 0 }
             await loader.reset()
@@ -143,7 +143,7 @@
 
         @Test func `cancelling during a name lookup does not delay others`() async throws {
             let server = RawServer.answering("HTTP/1.1 204 No Content\r\n\r\n")
-            let loader = CurlLoader()
+            let loader = Carrier.loader()
             let nowhere = try #require(URL(string: "http://nothing.invalid/"))
             let slow = Task { try await loader.load(HTTPRequest(url: nowhere)) }
             await Task.yield()
@@ -162,7 +162,7 @@
                 connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
                 while connection.write(chunks) {}
             }
-            let loader = CurlLoader()
+            let loader = Carrier.loader()
             var endless = HTTPRequest(url: server.url())
             (endless.responseDelivery, endless.responseLimit) = (.streamed, .max)
             let response = try await loader.load(endless)
@@ -185,7 +185,7 @@
             let server = RawServer { connection, _ in _ = connection.waitForEnd() }
             var configuration = TransportConfiguration()
             configuration.maximumConnectionsPerHost = 1
-            let loader = CurlLoader(configuration)
+            let loader = Carrier.loader(configuration)
             let first = Task { try await loader.load(HTTPRequest(url: server.url())) }
             while server.connectionCount == 0 { await Task.yield() }
             var limited = HTTPRequest(method: .post, url: server.url())

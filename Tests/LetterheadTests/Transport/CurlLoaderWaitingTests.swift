@@ -8,14 +8,14 @@
     import Testing
 
     /// Requests that wait for a free connection.
-    @Suite(.timeLimit(.minutes(2)))
+    @Suite(.bothCarriers, .timeLimit(.minutes(2)))
     struct CurlLoaderWaitingTests {
         private func loader(_ change: (inout TransportConfiguration) -> Void = { _ in }) -> CurlLoader {
             var configuration = TransportConfiguration()
             configuration.maximumConnectionsPerHost = 1
             configuration.security.roots = .pem(Data(Certificates.authority.utf8))
             change(&configuration)
-            return CurlLoader(configuration)
+            return Carrier.loader(configuration)
         }
 
         private final class Counter: Sendable { let value = Mutex(0) }  // shared by threads

@@ -4,14 +4,14 @@
     import LetterheadTesting
     import Testing
 
-    @Suite(.timeLimit(.minutes(5)))
+    @Suite(.bothCarriers, .timeLimit(.minutes(5)))
     struct FaultMatrixTests {
         @Test func `every fault in every phase has its documented result`() async throws {
             let failures = try await FaultMatrix.failures { cell in
                 var configuration = TransportConfiguration()
                 // Only a request that must time out does so soon: no busy machine makes the others time out.
                 configuration.idleTimeout = cell.expected == .timedOut ? .seconds(1) : .seconds(60)
-                return CurlLoader(configuration)
+                return Carrier.loader(configuration)
             }
             print("fault matrix: \(FaultMatrix.cells.count) cells, \(failures.count) not as they must be")
             #expect(failures.isEmpty, "of \(FaultMatrix.cells.count) cells: \(failures.joined(separator: "\n"))")

@@ -6,7 +6,7 @@
     import Testing
 
     /// Responses that precede the response (RFC 9110, 15.2).
-    @Suite(.timeLimit(.minutes(1)))
+    @Suite(.bothCarriers, .timeLimit(.minutes(1)))
     struct InterimResponsesTests {
         private static let response = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
@@ -29,7 +29,7 @@
             let server = server(
                 "HTTP/1.1 100 Continue\r\n\r\n" + Self.earlyHints(1) + "HTTP/1.1 102 Processing\r\nX-Step: 2\r\n\r\n"
                     + Self.earlyHints(2) + Self.earlyHints(3))
-            let loader = CurlLoader()
+            let loader = Carrier.loader()
             var request = HTTPRequest(url: server.url())
             request.responseDelivery = delivery
             let response = try await loader.load(request)
@@ -56,14 +56,14 @@
             var configuration = TransportConfiguration()
             configuration.httpVersions = .http2PriorKnowledge
             configuration.proxy = .direct
-            let response = try await CurlLoader(configuration).load(HTTPRequest(url: server.url()))
+            let response = try await Carrier.loader(configuration).load(HTTPRequest(url: server.url()))
             #expect(response.status == 200 && response.interimResponses.map(\.status) == [103])
             #expect(response.interimResponses.first?.headers == ["link": "</a.css>"])
         }
 
         @Test func `no more than 16 interim responses are kept`() async throws {
             let server = server((0..<40).map(Self.earlyHints).joined())
-            let response = try await CurlLoader().load(HTTPRequest(url: server.url()))
+            let response = try await Carrier.loader().load(HTTPRequest(url: server.url()))
             #expect(response.status == 200 && response.interimResponses.count == 16)
             #expect(response.interimResponses.last?.headers["Link"]?.hasPrefix("</15.css>") == true)
         }
@@ -76,7 +76,7 @@
             var configuration = TransportConfiguration()
             configuration.maximumHeadSize = 10_000
             let error = await #expect(throws: HTTPError.self) {
-                try await CurlLoader(configuration).load(HTTPRequest(url: server.url()))
+                try await Carrier.loader(configuration).load(HTTPRequest(url: server.url()))
             }
             #expect(error?.code == .responseTooLarge && error?.message.contains("maximumHeadSize") == true)
         }
@@ -91,7 +91,7 @@
                 var request = HTTPRequest(url: server.url())
                 request.responseDelivery = delivery
                 let broken = request
-                let error = await #expect(throws: HTTPError.self) { try await CurlLoader().load(broken) }
+                let error = await #expect(throws: HTTPError.self) { try await Carrier.loader().load(broken) }
                 #expect(error?.code == .invalidResponse, "\(String(describing: error))")
             }
         }

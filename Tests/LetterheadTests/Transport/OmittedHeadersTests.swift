@@ -6,7 +6,7 @@
     import Testing
 
     /// What the last attempt link decides about the headers that the library adds, as the bytes on the wire.
-    @Suite(.timeLimit(.minutes(3)))
+    @Suite(.bothCarriers, .timeLimit(.minutes(3)))
     struct OmittedHeadersTests {
         /// Sends JSON through an attempt link, and returns the heads that the server received.
         private func heads(

@@ -7,7 +7,7 @@
     import Testing
 
     /// What becomes of a request if its body is pulled while the server responds early, or not at all.
-    @Suite(.timeLimit(.minutes(3)))
+    @Suite(.bothCarriers, .timeLimit(.minutes(3)))
     struct StreamedUploadTests {
         /// A body that arrives in pieces, so that libcurl is paused and resumed all the time.
         private struct Pieces: HTTPBody {
@@ -40,7 +40,7 @@
                 _ = connection.read(Int.random(in: 0...60_000))
                 connection.reset()
             }
-            let loader = CurlLoader()
+            let loader = Carrier.loader()
             for _ in 0..<200 {
                 let error = await #expect(throws: HTTPError.self) { try await loader.load(request(server)) }
                 #expect(error?.code == .connectionLost, "\(String(describing: error))")
@@ -54,7 +54,7 @@
                 connection.write("HTTP/1.1 \(status) Early\r\nContent-Length: 5\r\nConnection: close\r\n\r\nearly")
                 _ = connection.waitForEnd()
             }
-            let loader = CurlLoader()
+            let loader = Carrier.loader()
             for _ in 0..<200 {
                 let response = try await loader.load(request(server, method: .post))
                 #expect(response.status == HTTPStatus(status))
@@ -68,7 +68,7 @@
                 connection.write("HTTP/1.1 200 OK\r\nX-Frame\r-Options: v\r\n\r\n")
                 _ = connection.waitForEnd()
             }
-            let loader = CurlLoader()
+            let loader = Carrier.loader()
             for _ in 0..<50 {
                 let error = await #expect(throws: HTTPError.self) { try await loader.load(request(server)) }
                 #expect(error?.code == .invalidResponse, "\(String(describing: error))")

@@ -6,12 +6,12 @@
     import TestKit
     import Testing
 
-    @Suite(.timeLimit(.minutes(3)))
+    @Suite(.bothCarriers, .timeLimit(.minutes(3)))
     struct TransportProxyTests {
         private func loader(_ proxy: TransportConfiguration.Proxy) -> CurlLoader {
             var configuration = TransportConfiguration()
             configuration.proxy = proxy
-            return CurlLoader(configuration)
+            return Carrier.loader(configuration)
         }
 
         @Test func `an HTTP proxy receives the exact URL and its credentials`() async throws {
@@ -118,7 +118,7 @@
             var request = HTTPRequest(method: .post, url: server.url.appending(path: "secret"))
             request.headers["X-Secret"] = "1"
             request.body = DataBody(Data("body".utf8))
-            let response = try await CurlLoader(configuration).load(request)
+            let response = try await Carrier.loader(configuration).load(request)
             #expect(try await response.body.data() == Data("/secret".utf8))
             #expect(!response.headers.contains("X-Proxy"))
             let lines = try #require(heads.all.first).split(separator: "\r\n")
@@ -192,12 +192,14 @@
             let request = HTTPRequest(url: try #require(URL(string: "http://nowhere.example/")))
             var configuration = TransportConfiguration()
             configuration.proxy = .https("127.0.0.1", port: proxy.port)
-            let untrusted = await #expect(throws: HTTPError.self) { try await CurlLoader(configuration).load(request) }
+            let untrusted = await #expect(throws: HTTPError.self) {
+                try await Carrier.loader(configuration).load(request)
+            }
             #expect(untrusted?.code == .insecureConnection && untrusted?.mayHaveBeenSent == false)
             configuration.security.roots = .pem(Data(Certificates.authority.utf8))
-            #expect(try await CurlLoader(configuration).load(request).status == 204)
+            #expect(try await Carrier.loader(configuration).load(request).status == 204)
             configuration.security.minimumVersion = .tls13
-            let tooOld = await #expect(throws: HTTPError.self) { try await CurlLoader(configuration).load(request) }
+            let tooOld = await #expect(throws: HTTPError.self) { try await Carrier.loader(configuration).load(request) }
             #expect(tooOld?.code == .insecureConnection)
         }
 

@@ -14,7 +14,7 @@ struct TransportTests {
             case urlSession
         #endif
         #if os(Linux)
-            case curl
+            case curl, direct
         #endif
 
         var loader: any HTTPLoader {
@@ -23,7 +23,8 @@ struct TransportTests {
                 case .urlSession: URLSessionLoader()
             #endif
             #if os(Linux)
-                case .curl: CurlLoader()
+                case .curl: Carrier.$current.withValue(.libcurl) { Carrier.loader() }
+                case .direct: Carrier.$current.withValue(.direct) { Carrier.loader() }
             #endif
             }
         }

@@ -333,14 +333,7 @@ extension HTTPRequest {
 
 extension HTTPRequest {
     /// The path and the query for the request line (RFC 9112, 3.2.1): `/users/a%2Fb?page=2`.
-    public var target: String {
-        var text = path.isAbsolute ? path.string : "/" + path.string
-        if !query.isEmpty {
-            text += "?"
-            text += query.escaped
-        }
-        return text
-    }
+    public var target: String { ByteText.text(atMost: urlCapacity) { writeTarget(to: &$0) } }
 
     /// Returns the URL as a string, including the fragment, with its percent-encoding unchanged.
     ///
@@ -366,20 +359,37 @@ extension HTTPRequest {
             text.append(userInfo)
             text.append("@" as Unicode.Scalar)
         }
+        writeAuthority(to: &text)
+    }
+
+    private func writeAuthority(to text: inout ByteText) {
         if let host { text.append(host) }
-        if let port {
-            text.append(":" as Unicode.Scalar)
-            text.append(port)
-        }
+        guard let port else { return }
+        text.append(":" as Unicode.Scalar)
+        text.append(port)
+    }
+
+    /// Writes the value of `Host` if the request doesn't set it. It doesn't name the default port.
+    func writeHost(to text: inout ByteText) {
+        let isDefault = port == (ASCII.equalIgnoringCase(scheme, "https") ? 443 : 80)
+        if isDefault, let host { text.append(host) } else { writeAuthority(to: &text) }
+    }
+
+    func writeTarget(to text: inout ByteText) {
+        if !path.isAbsolute { text.append("/" as Unicode.Scalar) }
+        writePathAndQuery(to: &text)
+    }
+
+    private func writePathAndQuery(to text: inout ByteText) {
+        text.append(path.string)
+        guard !query.isEmpty else { return }
+        text.append("?" as Unicode.Scalar)
+        query.write(to: &text)
     }
 
     func writeRest(to text: inout ByteText) {
         if !path.string.isEmpty, !path.isAbsolute { text.append("/" as Unicode.Scalar) }
-        text.append(path.string)
-        if !query.isEmpty {
-            text.append("?" as Unicode.Scalar)
-            query.write(to: &text)
-        }
+        writePathAndQuery(to: &text)
         if let fragment {
             text.append("#" as Unicode.Scalar)
             text.append(fragment)

@@ -83,6 +83,12 @@
             if exchange.pipe != nil { noteFacts(of: exchange) }
         }
 
+        /// The facts about the direct connection that the handle has opened.
+        var opening: DirectConnection.Opening {
+            DirectConnection.Opening(
+                nameLookup: time(.nameLookupTime), connect: time(.connectTime), address: address)
+        }
+
         private var address: String? {
             guard let host = unsafe CurlHandle.text(.primaryAddress, of: easy), !host.isEmpty else { return nil }
             let port = number(.primaryPort)

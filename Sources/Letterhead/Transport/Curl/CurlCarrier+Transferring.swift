@@ -13,17 +13,19 @@
         /// - It tries each of a host's addresses once, within `connectTimeout`, and HTTP/1.1 once after
         ///   HTTP_1_1_REQUIRED.
         /// - Interim responses count toward `maximumHeadSize`.
-        func willSend() -> Bool {
+        ///
+        /// - Parameter localPort: the port of the connection, or 0 or less without one.
+        func willSend(from localPort: CInt) -> Bool {
             guard let exchange else { return false }
+            if settings.isOpening {
+                keepSocket(localPort)
+                return true
+            }
             guard !exchange.progress.hasHead else {
                 // libcurl discards the body of such a response. The loader sends the request again, or this is the
                 // error.
                 exchange.progress.isAnsweredEarly = exchange.request.mayOmitExpectation
-                if !exchange.progress.isAnsweredEarly {
-                    exchange.progress.failure = TransportFailure(
-                        .invalidResponse,
-                        "the server refuses the header Expect (417), and the request can be sent only once")
-                }
+                if !exchange.progress.isAnsweredEarly { exchange.progress.failure = .refusedExpectation }
                 return false
             }
             let isAgain = exchange.wasSent
@@ -47,6 +49,35 @@
             return !isAgain
                 || exchange.maySendAgain(
                     wasRefused: wasRefused, isRefused: wasRefused && exchange.progress.isMultiplexed)
+        }
+
+        /// Duplicates the connected socket. libcurl may close its own as soon as this handle has finished: for another
+        /// connection to the same host, or because the server has closed it.
+        private func keepSocket(_ localPort: CInt) {
+            // A different address was perhaps tried before. A Unix socket has no port.
+            let socket = opened.last { localPort <= 0 || Self.localPort(of: $0) == localPort }
+            let earlier = takeSocket()
+            if earlier >= 0 { Glibc.close(earlier) }
+            connected = socket.map { fcntl($0, F_DUPFD_CLOEXEC, 0) } ?? CurlLoop.noSocket
+        }
+
+        /// Returns the port of a socket at this end, or nil if it has no address.
+        private static func localPort(of socket: CInt) -> CInt? {
+            var address = sockaddr_storage()
+            return unsafe withUnsafeMutableBytes(of: &address) { bytes in
+                var size = socklen_t(bytes.count)
+                let place = unsafe bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self)
+                guard unsafe getsockname(socket, place, &size) == 0 else { return nil }
+                // IPv4 and IPv6 have the port at the same place, in network byte order.
+                return unsafe CInt(bytes[2]) << 8 | CInt(bytes[3])
+            }
+        }
+
+        /// Returns the connected socket of a direct connection, which the caller then owns, or a negative number.
+        func takeSocket() -> CInt {
+            let socket = connected
+            (opened, connected) = ([], CurlLoop.noSocket)
+            return socket
         }
 
         /// Whether libcurl sends the request on the connection again without an error text only if the server has
@@ -213,6 +244,9 @@
         // Programs that this process starts don't inherit the socket.
         let closing = CInt(SOCK_CLOEXEC.rawValue)
         let descriptor = unsafe socket(address.pointee.family, address.pointee.kind | closing, address.pointee.protocol)
+        if descriptor >= 0 {
+            unsafe CurlCarrier.with(context) { if $0.settings.isOpening { $0.opened.append(descriptor) } }
+        }
         let isExhausted = descriptor < 0 && (errno == EMFILE || errno == ENFILE)
         if isExhausted { unsafe CurlCarrier.with(context) { $0.hasNoDescriptor = true } }
         return descriptor
@@ -222,7 +256,7 @@
         unsafe CurlCarrier.with(context) { $0.note(stream: stream, isGoAway: isGoAway != 0) }
     }
 
-    private let onPrerequest: LHCurlPrerequest = { context, _, _, _, _ in
-        unsafe CurlCarrier.with(context) { $0.willSend() } == true ? 0 : 1
+    private let onPrerequest: LHCurlPrerequest = { context, _, _, _, localPort in
+        unsafe CurlCarrier.with(context) { $0.willSend(from: localPort) } == true ? 0 : 1
     }
 #endif

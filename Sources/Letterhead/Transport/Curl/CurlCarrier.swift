@@ -18,6 +18,9 @@
         /// Whether a socket could not be opened because this process, or the system, has too many files open.
         var hasNoDescriptor = false
         var connectionsMade = 0
+        /// The sockets that were opened for a direct connection, and a duplicate of the connected one.
+        @safe @exclusivity(unchecked) var opened: [CInt] = []
+        var connected = CurlLoop.noSocket
         @safe @exclusivity(unchecked) var connection = Connection()
         /// Whether the server has refused the request each time that libcurl has sent it again.
         var isUnprocessed = true
@@ -30,6 +33,8 @@
             var httpVersion: CurlHTTPVersion?
             var pinnedKeys: [Data] = []
             var isStreamed = false
+            /// Whether the handle only opens a connection.
+            var isOpening = false
             /// The origin that is set instead of a whole URL. It is retained, because it owns the parsed URL, which
             /// libcurl may read later.
             var origin: CurlOrigin?
@@ -77,6 +82,8 @@
             leaveConnection()
             (exchange, connection) = (nil, Connection())
             (hasNoDescriptor, connectionsMade, isUnprocessed) = (false, 0, true)
+            let unused = takeSocket()
+            if unused >= 0 { Glibc.close(unused) }
             unsafe handle.reasonBuffer.pointee = 0
         }
 
@@ -91,9 +98,14 @@
         /// long as the transfer, and ``unconfigure()`` removes them.
         func configure(for plan: CurlPlan) -> Bool {
             var options = unsafe CurlOptions(easy)
-            unsafe options.set(.httpHeader, UnsafeRawPointer(plan.headerLines))
+            if settings.isOpening != plan.isDirect {
+                settings.isOpening = plan.isDirect
+                options.set(.connectOnly, plan.isDirect ? 1 : 0)
+            }
             options.set(.connectTimeoutMilliseconds, plan.connectTimeout)
             configureConnection(for: plan, &options)
+            guard !plan.isDirect else { return unsafe options.areAccepted && setAddress(plan.origin, nil) }
+            unsafe options.set(.httpHeader, UnsafeRawPointer(plan.headerLines))
             configureMethod(for: plan, &options)
             configureBuffer(&options)
             return options.areAccepted && configureAddress(for: plan) && configurePins(for: plan)
@@ -104,10 +116,9 @@
             guard unsafe lh_curl_set_string(easy, .requestTarget, target) == 0 else { return false }
             // If the request target is set, libcurl needs only the URL's origin.
             guard unsafe target != nil else { return unsafe setAddress(plan.url, nil) }
-            let text = unsafe plan.origin
-            if let origin = settings.origin, unsafe origin.isEqual(to: text) { return true }
-            let last = loop.lastOrigin.flatMap { unsafe $0.isEqual(to: text) ? $0 : nil }
-            guard let origin = unsafe last ?? CurlOrigin(text) else { return unsafe setAddress(plan.url, nil) }
+            if let origin = settings.origin, origin.text == plan.origin { return true }
+            let last = loop.lastOrigin.flatMap { $0.text == plan.origin ? $0 : nil }
+            guard let origin = last ?? CurlOrigin(plan.origin) else { return unsafe setAddress(plan.url, nil) }
             loop.lastOrigin = origin
             return unsafe setAddress(origin.text, origin)
         }
@@ -200,23 +211,17 @@
     /// It owns the parsed URL.
     @safe final class CurlOrigin {
         let parsed: OpaquePointer
-        /// The origin's text, with a zero byte at its end.
-        let text: [CChar]
+        let text: String
 
         /// Parses an origin. Returns nil if libcurl cannot parse it.
-        init?(_ text: UnsafeBufferPointer<CChar>) {
+        init?(_ text: String) {
             guard let parsed = unsafe curl_url() else { return nil }
             unsafe self.parsed = parsed
-            self.text = unsafe text + [0]
-            guard unsafe curl_url_set(parsed, Self.wholeURL, self.text, Self.noUsername) == 0 else { return nil }
+            self.text = text
+            guard unsafe curl_url_set(parsed, Self.wholeURL, text, Self.noUsername) == 0 else { return nil }
         }
 
         deinit { unsafe curl_url_cleanup(parsed) }
-
-        func isEqual(to other: UnsafeBufferPointer<CChar>) -> Bool {
-            guard other.count == text.count - 1, let address = other.baseAddress else { return false }
-            return unsafe memcmp(text, address, other.count) == 0
-        }
 
         private static let wholeURL: CInt = 0
         private static let noUsername: CUnsignedInt = 1 << 5

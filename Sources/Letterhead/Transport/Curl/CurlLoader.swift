@@ -13,10 +13,11 @@
     /// and 8.7, and for 417, RFC 9110, 10.1.1). It returns a response of any status, and throws an ``HTTPError`` if no
     /// complete response arrives.
     ///
-    /// A request passes through these types: `CurlPlan` is what libcurl is told. `Exchange` is the transfer that its
+    /// A request passes through these types: `CurlPlan` is what its carrier is told. `Exchange` is the transfer that its
     /// caller waits for. `CurlEngine` posts it to the thread. `CurlLoop` runs there with its `ConnectionQueue` and
-    /// `SocketPoller`. `CurlCarrier`, a reusable easy handle, sends and receives its bytes. The reply returns in the
-    /// exchange: as a whole, or through a `ReceivePipe`.
+    /// `SocketPoller`. A carrier sends and receives its bytes: a `CurlCarrier`, which is a reusable easy handle, or a
+    /// `DirectConnection`, which a `CurlCarrier` has opened. The reply returns in the exchange: as a whole, or through a
+    /// `ReceivePipe`.
     final class CurlLoader: HTTPLoader {
         private let engine: CurlEngine
         private let configuration: TransportConfiguration
@@ -101,7 +102,7 @@
             }
             guard CurlQuirks.initialization == 0 else { throw TransportFailure.unsupported.error(for: sent) }
             guard engine.start() else { throw TransportFailure.exhausted.error(for: sent) }
-            let handle = CurlQuirks.reusesHandles ? nil : CurlHandle(configuration)
+            let handle = plan.isDirect || CurlQuirks.reusesHandles ? nil : CurlHandle(configuration)
             return Exchange(plan, for: sent, engine: engine, handle: handle)
         }
 
@@ -137,6 +138,20 @@
                 guard CurlQuirks.readsChains else { return "security.verify requires libcurl built with OpenSSL" }
             }
             return brokenRule
+        }
+
+        /// Returns whether the transport itself writes a request and reads its response, on a connection that libcurl
+        /// opens. libcurl carries all other requests.
+        ///
+        /// - There is no TLS.
+        /// - The connection uses HTTP/1.1 for certain.
+        /// - There is no HTTP proxy, which requires a different request target and may require credentials.
+        /// - The host needs no decoding, so that its text is also the value of `Host`.
+        func isCarriedDirectly(_ request: HTTPRequest) -> Bool {
+            sendsHTTP1Directly && ASCII.equalIgnoringCase(request.scheme, "http")
+                && httpVersions != .http2PriorKnowledge
+                && Proxy.PlainTarget(proxy) == .path
+                && request.host.map { ASCII.allBytes(of: $0) { $0 < 0x80 && $0 != UInt8(ascii: "%") } } == true
         }
 
         func brokenHTTPVersionRule(for request: HTTPRequest) -> String? {

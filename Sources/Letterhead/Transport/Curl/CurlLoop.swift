@@ -20,9 +20,19 @@
         let connectTo: CurlText?
         /// The request target's form for requests without TLS.
         let plainTarget: TransportConfiguration.Proxy.PlainTarget
-        /// When libcurl must be called next, and the earliest deadline among the transfers.
+        /// When libcurl must be called next, and the earliest deadlines among the transfers and among the idle direct
+        /// connections.
         var libcurlDeadline = UInt64.max
-        var ownDeadline = UInt64.max
+        var (ownDeadline, idleDeadline) = (UInt64.max, UInt64.max)
+        /// The direct connections, by descriptor, and their number.
+        @safe @exclusivity(unchecked) var connections: [DirectConnection?] = []
+        private var directCount = 0
+        /// The number of idle direct connections.
+        var idleCount = 0
+        /// Spreads the ages of direct connections.
+        var openedCount: UInt64 = 0
+        /// Where direct connections receive. It is owned by this object, and is used between two calls of them.
+        let buffer: UnsafeMutableRawBufferPointer
         /// When a transfer last got a connection.
         var lastBegun: UInt64 = 0
         /// In nanoseconds.
@@ -59,13 +69,16 @@
             plainTarget = TransportConfiguration.Proxy.PlainTarget(configuration.proxy)
             self.mailbox = mailbox
             self.poller = poller
+            unsafe buffer = .allocate(byteCount: Self.bufferSize, alignment: 16)
             guard prepare() else { throw .unsupported }
         }
 
         deinit {
+            closeIdleConnections()
             idle = []
             unsafe curl_multi_cleanup(multi)
             unsafe curl_share_cleanup(share)
+            unsafe buffer.deallocate()
         }
 
         func run() {
@@ -81,6 +94,7 @@
                 while let exchange = queue.next() { add(exchange) }
                 if ownDeadline <= now { endLate() }
                 while let exchange = queue.next() { add(exchange) }
+                if idleDeadline <= now { closeExpired() }
                 flush()
                 sleep()
             }
@@ -107,15 +121,11 @@
 
         private func prepare() -> Bool {
             let context = unsafe Unmanaged.passUnretained(self).toOpaque()
-            // With DNS over HTTPS, libcurl counts a request as a connection while it opens another connection to the
-            // resolver. libcurl therefore has no limit on all connections in this case. The queue limits the
-            // connections of requests.
-            let most = configuration.dnsOverHTTPS == nil ? configuration.maximumConnections : 0
             let results = unsafe [
                 lh_curl_multi_set_socket(multi, Self.onSocket, context),
                 lh_curl_multi_set_timer(multi, Self.onTimer, context),
                 lh_curl_multi_set_long(multi, .maximumHostConnections, configuration.maximumConnectionsPerHost),
-                lh_curl_multi_set_long(multi, .maximumTotalConnections, most),
+                limitConnections(),
                 lh_curl_multi_set_long(multi, .maximumIdleConnections, configuration.maximumConnections),
                 lh_curl_share_tls_sessions(share),
             ]
@@ -124,10 +134,28 @@
             return results.allSatisfy { $0 == 0 }
         }
 
+        /// Lets libcurl use the connections that aren't direct.
+        ///
+        /// With DNS over HTTPS, libcurl counts a request as a connection while it opens another connection to the
+        /// resolver. libcurl therefore has no limit on all connections in this case. The queue limits the connections
+        /// of requests.
+        private func limitConnections() -> CInt {
+            let most = configuration.dnsOverHTTPS == nil ? max(1, configuration.maximumConnections - directCount) : 0
+            return unsafe lh_curl_multi_set_long(multi, .maximumTotalConnections, most)
+        }
+
+        /// Counts a direct connection that was opened (1) or closed (-1).
+        func noteDirectConnections(_ change: Int) {
+            directCount += change
+            _ = limitConnections()
+        }
+
         static let noSocket: CInt = -1
         private static let idleHandles = 64
         /// 64 MiB in pieces of the usual size, or a few milliseconds.
         private static let mostPieces = 4096
+        /// In bytes, as much as libcurl receives at a time for a streamed body.
+        private static let bufferSize = 256 << 10
     }
 
     // MARK: Commands
@@ -164,7 +192,7 @@
             if let generation = exchange.request.context.generation { note(generation) }
             // Until TLS has negotiated HTTP/2, no connection can be shared.
             let isShared = exchange.plan.mayShareConnections && exchange.plan.httpVersion.isMultiplexedWithoutSession
-            let lane = queue.lane(of: exchange.plan.originText, isExclusive: !isShared)
+            let lane = queue.lane(of: exchange.plan.origin, isExclusive: !isShared)
             exchange.begin(in: lane, at: now)
             exchange.place = active.count
             active.append(exchange)
@@ -187,18 +215,29 @@
             userLimit = max(64, 2 * users.count)
         }
 
-        /// Adds a transfer to libcurl. There is an idle connection for it, or libcurl may open one.
+        /// Begins a transfer. There is an idle connection for it, or libcurl may open one.
         private func add(_ exchange: Exchange) {
             exchange.endWaiting(at: now)
             // A transfer that shares its connection takes none that other hosts wait for.
             if exchange.lane?.isExclusive != false { lastBegun = now }
             exchange.lane?.lastBegun = now
+            if case .pulled(let source) = exchange.plan.content { source.start(onMore: exchange.onMore) }
+            guard exchange.plan.isDirect, let lane = exchange.lane else { return join(exchange) }
+            beginDirectly(exchange, in: lane)
+        }
+
+        /// Adds a transfer to libcurl, which carries it, or only opens its connection.
+        func join(_ exchange: Exchange) {
+            makeRoom()
             let carrier = idle.popLast() ?? newCarrier(for: exchange)
             carrier?.begin(exchange)
             guard let carrier, carrier.configure(for: exchange.plan),
                 unsafe curl_multi_add_handle(multi, carrier.easy) == 0
-            else { return end(exchange, .failure(.unsupported)) }
-            if case .pulled(let source) = exchange.plan.content { source.start(onMore: exchange.onMore) }
+            else {
+                var failure = TransportFailure.unsupported
+                failure.mayHaveBeenSent = exchange.wasSent
+                return end(exchange, .failure(failure))
+            }
         }
 
         /// Resumes a transfer that waits for its reader or for its request body.
@@ -207,6 +246,7 @@
         /// refuses to resume them. Only a transfer that is still unfinished then fails with its request body's error:
         /// the server may have responded before the body failed.
         private func resume(_ exchange: Exchange) {
+            if let connection = exchange.connection { return connection.resume() }
             guard exchange.carrier != nil else { return }
             endFinished()
             guard let carrier = exchange.carrier else { return }
@@ -238,6 +278,7 @@
         /// Closes all connections and discards the TLS sessions, so that later requests share neither with earlier
         /// ones.
         private func forgetConnections() {
+            closeIdleConnections()
             guard let handles = unsafe Self.makeHandles() else { return isStopped = true }
             let (oldMulti, oldShare) = unsafe (multi, share)
             idle = []  // These handles still use the share.
@@ -270,6 +311,10 @@
                     continue
                 }
                 let result = CurlResult(rawValue: code)
+                if result == .ok, exchange.plan.isDirect {
+                    useConnection(of: carrier, for: exchange)
+                    continue
+                }
                 if result == .http2Failed { carrier.retireConnection() }
                 let outcome = carrier.outcome(of: exchange, with: result)
                 if case .failure(let failure) = outcome, exchange.progress.isConnecting, let lane = exchange.lane {
@@ -303,6 +348,11 @@
             ownDeadline = .max
             var holders: [ObjectIdentifier: ConnectionHolders] = [:]
             for exchange in active.reversed() {
+                if let connection = exchange.connection, connection.consentDeadline < .max {
+                    if connection.consentDeadline <= now { connection.endAwaitingConsent() }
+                    guard exchange.isActive else { continue }
+                    note(connection.consentDeadline)
+                }
                 let deadline = exchange.deadline(on: self)
                 if deadline <= now {
                     let failure =
@@ -316,8 +366,13 @@
 
         /// Removes a transfer from its carrier and completes it. Unless the whole response was read, libcurl closes the
         /// connection, or only the stream if the connection uses HTTP/2.
-        private func end(_ exchange: Exchange, _ outcome: Exchange.Outcome) {
-            if let carrier = exchange.carrier {
+        func end(_ exchange: Exchange, _ outcome: Exchange.Outcome) {
+            if let connection = exchange.connection {
+                connection.noteFacts()
+                connection.endTransfer()
+                keepOrClose(connection)
+                if exchange.request.observation != nil, !connection.isOpen { exchange.noteClosed() }
+            } else if let carrier = exchange.carrier {
                 // libcurl gives up after sending a request five more times. It counts them for all of a handle's
                 // transfers.
                 let usualCount = if case .success = outcome { 1 } else { 0 }
@@ -340,10 +395,14 @@
             let isObserved = carrier.hasObservedConnection(of: exchange)
             let socket = isObserved ? carrier.socket : nil
             closedSocket = Self.noSocket
-            unsafe curl_multi_remove_handle(multi, carrier.easy)
+            release(carrier, isReusable: isReusable)
             // A connection is closed before this point if the transfer has ended it, or just now if the transfer is
             // incomplete.
             if isObserved, socket == nil || socket == closedSocket { exchange.noteClosed() }
+        }
+
+        func release(_ carrier: CurlCarrier, isReusable: Bool = true) {
+            unsafe curl_multi_remove_handle(multi, carrier.easy)
             carrier.end()
             if CurlQuirks.reusesHandles, isReusable, idle.count < Self.idleHandles { idle.append(carrier) }
         }
@@ -363,7 +422,10 @@
             if isAsleep { mailbox.wakeUp() }
             // The bytes that libcurl reads next arrived just now, not when the wait began.
             tick()
-            poller.report(count) { socket, ready in act(on: socket, ready.rawValue) }
+            poller.report(count) { socket, ready in
+                guard let connection = connection(at: socket) else { return act(on: socket, ready.rawValue) }
+                connection.act(ready)
+            }
         }
 
         func act(on socket: CInt, _ ready: CInt) {
@@ -374,7 +436,7 @@
 
         /// The nanoseconds until the next deadline, or -1 without a deadline.
         private var waitingTime: Int64 {
-            let next = min(libcurlDeadline, ownDeadline)
+            let next = min(libcurlDeadline, ownDeadline, idleDeadline)
             guard next != .max else { return -1 }
             return next > now ? Int64(clamping: next - now) : 0
         }
@@ -407,7 +469,7 @@
                 loop.poller.forget(socket)
                 loop.closedSocket = socket
             }
-            return close(socket)
+            return Glibc.close(socket)
         }
 
         static let onAlert: LHCurlAlert = { context, session, alert in

@@ -3,7 +3,8 @@
     import CLibcurl
     import LetterheadFoundation
 
-    /// A valid request in the form that libcurl needs: the URL, the header lines, the body and the time limits.
+    /// A valid request in the form that its carrier needs: the body, the time limits, and either the URL and the header
+    /// lines for libcurl, or the whole head for a direct connection.
     struct CurlPlan: Sendable {
         enum Content: Sendable {
             /// No body and no `Content-Length`.
@@ -14,10 +15,21 @@
             case held(Data)
             /// A body that a task produces. libcurl pulls pieces from it.
             case pulled(SendPipe)
+
+            fileprivate var framing: RequestHead.Framing {
+                switch self {
+                case .none: .none
+                case .copied(let count): .length(count)
+                case .held(let data): .length(data.count)
+                case .pulled(let source): source.length.map { .length($0) } ?? .chunks
+                }
+            }
         }
 
         let method: HTTPMethod
         let isSecure: Bool
+        /// The URL up to its path.
+        let origin: String
         let httpVersion: CurlHTTPVersion
         /// The pinned public keys' digests. The server must have one of the keys, unless this is empty.
         let pinnedKeys: [Data]
@@ -29,11 +41,18 @@
         let connectTimeout: Int
         /// The response's maximum ratio of decompressed to compressed bytes, or nil if the response isn't decompressed.
         let decodingRatio: Int?
+        /// The maximum size of the response's head.
+        let headLimit: Int
+        /// The head for a direct connection, followed by a small body. Empty if libcurl writes the request.
+        let head: [UInt8]
+        /// Whether a direct connection sends the body only after the server has agreed (RFC 9110, 10.1.1).
+        let awaitsConsent: Bool
+        /// Whether the request asks the server to close a direct connection.
+        let closesConnection: Bool
         private let text: CurlText
         /// Whether the request target is stored separately, because the URL doesn't end with it: the URL has an empty
         /// path or a fragment.
         private let isTargetApart: Bool
-        private let originCount: Int
         private let targetPosition: Int
         private let methodPosition: Int
 
@@ -54,10 +73,24 @@
             firstByteTimeout = configuration.firstByteTimeout?.wholeNanoseconds ?? .max
             timeLeft = request.timeLeft?.wholeNanoseconds ?? .max
             decodingRatio = configuration.decodesContent ? configuration.maximumDecodingRatio : nil
+            headLimit = configuration.maximumHeadSize
+            let isDirect = configuration.isCarriedDirectly(request)
+            // libcurl compares the hosts of its connections in the same way.
+            let origin = ByteText.text(atMost: request.urlCapacity) { text in
+                guard isDirect else { return request.writeOrigin(to: &text) }
+                text.append("http://")
+                request.writeHost(to: &text)
+            }
+            self.origin = isDirect ? ASCII.lowercased(origin) : origin
+            let expectation = isDirect && body != nil ? request.headers[.expect] : nil
+            awaitsConsent = expectation.map { ASCII.equalIgnoringCase($0, "100-continue") } ?? false
+            closesConnection =
+                isDirect && request.headers.contains(.connection)
+                && ASCII.members(of: request.headers.values(for: .connection)).map(ASCII.keyword).contains("close")
             var tail = Data()
             switch (body, body?.data) {
             case (nil, _): content = .none
-            case (_, let data?) where data.count <= Self.copyLimit:
+            case (_, let data?) where data.count <= Self.copyLimit && (!awaitsConsent || data.isEmpty):
                 content = .copied(count: data.count)
                 tail = data
             case (_, let data?): content = .held(data)
@@ -69,21 +102,27 @@
                         try request.framedBody().inPieces
                     })
             }
+            guard !isDirect else {
+                head = RequestHead.bytes(
+                    of: request, framing: content.framing, decodesContent: configuration.decodesContent, body: tail)
+                (text, isTargetApart, targetPosition, methodPosition) = (.empty, false, 0, 0)
+                return
+            }
+            head = []
             isTargetApart = request.path.string.isEmpty || request.fragment != nil
-            var (originCount, targetPosition, methodPosition) = (0, 0, 0)
-            text = CurlText(body: tail) { [isTargetApart] text in
+            var (targetPosition, methodPosition) = (0, 0)
+            text = CurlText(body: tail) { [isTargetApart, origin] text in
                 text.add(atMost: request.urlCapacity) { url in
                     request.writeOrigin(to: &url)
-                    originCount = url.count
                     request.writeRest(to: &url)
                 }
-                targetPosition = isTargetApart ? text.position : originCount
+                targetPosition = isTargetApart ? text.position : origin.utf8.count
                 if isTargetApart { text.add(request.target) }
                 methodPosition = text.position
                 text.add(request.method.rawValue)
                 Self.addLines(of: request, hasBody: body != nil, configuration, to: &text)
             }
-            (self.originCount, self.targetPosition, self.methodPosition) = (originCount, targetPosition, methodPosition)
+            (self.targetPosition, self.methodPosition) = (targetPosition, methodPosition)
         }
 
         /// Adds the header fields and `Accept-Encoding`, and removes the fields that libcurl would add.
@@ -93,14 +132,10 @@
         ) {
             let headers = request.headers
             for field in headers { text.addLine(field.name.rawValue, field.value) }
-            // A range refers to the compressed bytes, and a part of them cannot be decompressed.
-            let omitted = request.omittedHeaders
-            if configuration.decodesContent, !headers.contains(.acceptEncoding), !headers.contains(.range),
-                !omitted.contains(.acceptEncoding)
-            {
-                text.addLine("Accept-Encoding", ContentDecoder.offered)
+            if let codings = request.offeredCodings(decodesContent: configuration.decodesContent) {
+                text.addLine("Accept-Encoding", codings)
             }
-            if omitted.contains(.host), !headers.contains(.host) { text.addLine("Host", nil) }
+            if request.omittedHeaders.contains(.host), !headers.contains(.host) { text.addLine("Host", nil) }
             if !headers.contains(.accept) { text.addLine("Accept", nil) }
             // libcurl would add this field to requests to a proxy. A tunnel's CONNECT request has separate lines.
             if configuration.proxy.isInUse(isSecure: false), !headers.contains("Proxy-Connection") {
@@ -114,8 +149,7 @@
         var url: UnsafePointer<CChar> { unsafe text.string(at: 0) }
         /// The request target for a proxy if it equals the URL, otherwise nil.
         var absoluteTarget: UnsafePointer<CChar>? { unsafe isTargetApart ? nil : url }
-        var origin: UnsafeBufferPointer<CChar> { unsafe UnsafeBufferPointer(start: url, count: originCount) }
-        var originText: String { unsafe String(decoding: UnsafeRawBufferPointer(origin), as: UTF8.self) }
+        var isDirect: Bool { !head.isEmpty }
         /// Whether a connection may carry other requests at the same time.
         var mayShareConnections: Bool {
             httpVersion != .http1 && (httpVersion != .http2 || CurlQuirks.reusesHTTP2WithoutTLS)
@@ -169,6 +203,8 @@
 
             private mutating func append(_ text: String) { text.withBytes { unsafe bytes.append(contentsOf: $0) } }
         }
+
+        static let empty = CurlText(body: Data()) { $0.add("") }
 
         /// Creates the list for CURLOPT_CONNECT_TO. Each line contains a host and the address that replaces it.
         convenience init(connectTo addresses: [String: String]) {

@@ -19,7 +19,10 @@
         static let http2Failed = Self(rawValue: 16)
         static let truncated = Self(rawValue: 18)
         static let badArgument = Self(rawValue: 43)
+        static let cannotUpload = Self(rawValue: 25)
         static let noResponse = Self(rawValue: 52)
+        static let sendFailed = Self(rawValue: 55)
+        static let receiveFailed = Self(rawValue: 56)
         static let pinMismatch = Self(rawValue: 90)
 
         /// Returns the failure that the code describes.
@@ -45,11 +48,10 @@
                     mayHaveBeenSent: wasSent, underlying: words)
             }
             // libcurl uses the same code for a broken connection and for malformed chunks.
-            if rawValue == 56, reason.holds("chunk") {
-                return TransportFailure(.invalidResponse, "the response's chunks are malformed")
-            }
+            if rawValue == 56, reason.holds("chunk") { return .brokenChunks }
+            if rawValue == 1, wasSent { return .notHTTP(isSecure: isSecure) }
             let (code, known) = handshakeEnd(reason) ?? (wasSent ? meaningOnceSent : meaningUnsent) ?? meaning
-            let text = known + advice(reason, isSecure: isSecure, roots: roots)
+            let text = known + advice(reason, roots: roots)
             // libcurl's text is included only if it names hosts, certificates or options. Its text about a response may
             // contain the response's bytes.
             let isTold = code == .cannotConnect || code == .insecureConnection || code == .invalidRequest
@@ -61,9 +63,8 @@
         }
 
         /// The likely reason that a user can remove, with the words of OpenSSL and of GnuTLS.
-        private func advice(_ reason: String, isSecure: Bool, roots: TransportConfiguration.Security.Roots) -> String {
+        private func advice(_ reason: String, roots: TransportConfiguration.Security.Roots) -> String {
             switch rawValue {
-            case 1 where !isSecure: " (if the port expects TLS, write https)"
             case 35 where ["wrong version number", "unexpected TLS packet"].contains { reason.holds($0) }:
                 " (the port probably expects http)"
             case 60
@@ -112,7 +113,6 @@
 
         private var meaningOnceSent: (HTTPError.Code, String)? {
             switch rawValue {
-            case 1: (.invalidResponse, "the response is not HTTP, or has an unsupported version of HTTP")
             // After the request was sent, a response header field causes these codes (bad argument, option or URL).
             case 3, 4, 43, 45, 48, 49: (.invalidResponse, "the response has a malformed header field")
             // If a header line exceeds its limit, libcurl reports exhausted memory.
@@ -147,20 +147,20 @@
             case 91: (.insecureConnection, "the certificate's status is invalid")
             case 35, 53, 54, 59, 64, 66, 80, 83, 101: (.insecureConnection, "the TLS handshake failed")
             case 8: (.invalidResponse, "the response violates HTTP")
-            case 18: (.invalidResponse, "the response is truncated")
+            case 18: TransportFailure.truncated.meaning
             case 16, 92, 95: (.connectionLost, "the server ended the stream or its connection")
             case 25:
                 (
                     .connectionLost,
                     "the server uses HTTP/1.0, which does not allow a request body of unknown length"
                 )
-            case 52: (.connectionLost, "the server closed the connection without a response")
+            case 52: TransportFailure.noResponse.meaning
             case 55: (.connectionLost, "the connection broke while the request was being sent")
             case 56: (.connectionLost, "the connection broke while the response was arriving")
             case 65: (.connectionLost, "the connection broke, and the body cannot be sent again from its start")
             case 28: (.timedOut, "the connect timeout passed")
             // The transport decompresses content codings itself. This code is therefore about a transfer coding.
-            case 61: (.invalidResponse, "the response has a transfer coding that the request did not offer")
+            case 61: TransportFailure.unknownCoding.meaning
             case 63, 100: (.responseTooLarge, "the head of the response is larger than libcurl accepts")
             // libcurl's text for a code is a constant.
             default: (.unknown, unsafe String(cString: curl_easy_strerror(rawValue)))

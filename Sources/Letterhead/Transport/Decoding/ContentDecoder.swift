@@ -122,3 +122,12 @@ enum ContentCoding: String, CaseIterable, Sendable {
         }
     }
 }
+
+extension HTTPRequest {
+    /// The value of `Accept-Encoding` that a transport adds, or nil if it adds none. A range refers to the compressed
+    /// bytes, and a part of them cannot be decompressed.
+    func offeredCodings(decodesContent: Bool) -> String? {
+        let isAsked = headers.contains(.acceptEncoding) || headers.contains(.range)
+        return !decodesContent || isAsked || omittedHeaders.contains(.acceptEncoding) ? nil : ContentDecoder.offered
+    }
+}

@@ -6,7 +6,8 @@
         struct Progress {
             /// The reason to end the transfer, if this transport, and not libcurl, has detected it.
             var failure: TransportFailure?
-            var lastActivity: UInt64 = 0
+            /// When the transfer began, and when its connection last did something.
+            var (begunAt, lastActivity): (UInt64, UInt64) = (0, 0)
             /// How long the transfer waited for a connection, in nanoseconds.
             var waitingTime: UInt64 = 0
             var (loadDeadline, attemptDeadline) = (UInt64.max, UInt64.max)
@@ -21,14 +22,11 @@
             /// Whether only close_notify would prove the body's end, and the TLS library cannot report close_notify.
             var hasUnauthenticatedEnd = false
 
-            // The response: whether its first line and its whole head have arrived, and the byte counts of its heads
-            // (including trailers) and its body.
-            var (hasAnswer, hasHead, headBytes, receivedBytes) = (false, false, 0, 0)
+            // The response: whether its first line and its whole head have arrived, and the byte count of its body.
+            var (hasAnswer, hasHead, receivedBytes) = (false, false, 0)
+            var rules = ResponseRules(limit: 0)
             /// Whether the response was complete while the request's body was still being sent.
             var isAnsweredEarly = false
-            // The current head: its status code (0 if malformed), whether another head follows, whether a field has
-            // arrived, whether the body is compressed, and how the body is framed.
-            var (status, isInterim, hasField, isCoded, framing) = (0, false, false, false, ResponseFraming())
 
             // Whether receiving has paused because the buffer is full, or sending because no bytes are available.
             var (isReceivePaused, isSendPaused) = (false, false)
@@ -36,7 +34,7 @@
 
         func begin(in lane: ConnectionQueue<Exchange>.Lane, at now: UInt64) {
             self.lane = lane
-            progress.lastActivity = now
+            (progress.begunAt, progress.lastActivity) = (now, now)
             progress.loadDeadline = now.addingUnlessOver(plan.timeLeft)
             progress.attemptDeadline = now.addingUnlessOver(plan.timeout)
             if case .none = plan.content { progress.hasNoBody = true }
@@ -45,18 +43,21 @@
         /// Ends the wait for a connection: the transfer may use or open one now.
         func endWaiting(at now: UInt64) {
             ticket = nil
-            progress.waitingTime = now - progress.lastActivity
+            progress.waitingTime = now - progress.begunAt
             progress.lastActivity = now
         }
 
         /// Releases what only a transfer in progress needs, because a streamed response may be held for long.
         func endProgress() {
-            (carrier, lane, ticket) = (nil, nil, nil)
+            (carrier, connection, lane, ticket) = (nil, nil, nil, nil)
             // A handle keeps its buffers.
             if pipe != nil { handle = nil }
         }
 
         var isWaiting: Bool { ticket != nil }
+
+        /// Returns the duration from the begin of the transfer, including its wait for a connection.
+        func time(at time: UInt64) -> Duration { .nanoseconds(time - progress.begunAt) }
 
         var wasSent: Bool { progress.timesSent > 0 }
 
@@ -71,7 +72,7 @@
         }
 
         func noteClosed() {
-            let endsBody = progress.framing.endsWithConnection && progress.receivedBytes > 0
+            let endsBody = progress.rules.framing.endsWithConnection && progress.receivedBytes > 0
             facts.note { details in (details.isClosed, details.endsBody) = (true, endsBody) }
         }
 
@@ -90,10 +91,10 @@
     }
 
     extension TransportFailure {
-        static let incompleteHead = TransportFailure(
-            .invalidResponse, "the connection was closed before the head of the response was complete")
         static let missingCloseNotify = TransportFailure(
             .invalidResponse, "the connection ended without TLS close_notify: the body may be truncated")
+        static let refusedExpectation = TransportFailure(
+            .invalidResponse, "the server refuses Expect, and the request can be sent only once")
     }
 
     // MARK: Deadlines

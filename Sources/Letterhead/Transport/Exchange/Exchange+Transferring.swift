@@ -95,91 +95,44 @@
         func received(line: UnsafeRawBufferPointer, on loop: CurlLoop) -> Bool {
             progress.lastActivity = loop.now
             progress.hasAnswer = true
-            progress.headBytes += line.count
             guard progress.failure == nil else { return false }
-            let limit = loop.configuration.maximumHeadSize
-            guard progress.headBytes <= limit else {
-                progress.failure = TransportFailure(
-                    .responseTooLarge,
-                    "the head of the response is larger than the \(limit) bytes allowed (to allow more, raise "
-                        + "maximumHeadSize)")
+            do throws(TransportFailure) {
+                let line = unsafe line.bindMemory(to: UInt8.self)
+                switch try unsafe progress.rules.read(line, isMultiplexed: progress.isMultiplexed) {
+                case nil where progress.hasHead: unsafe trailers.append(contentsOf: line)
+                case nil: unsafe reply.head.append(contentsOf: line)
+                case .interim: noteInterim()
+                case .trailers: break
+                case .head:
+                    noteHead(progress.rules)
+                    return !isAnsweredEarly()
+                }
+                return true
+            } catch {
+                progress.failure = error
                 return false
             }
-            guard unsafe line.isBlankLine else {
-                guard !progress.hasHead else {
-                    unsafe trailers.append(contentsOf: line)
-                    return true
-                }
-                guard unsafe reply.head.isEmpty ? begins(with: line) : noteField(line) else { return false }
-                unsafe reply.head.append(contentsOf: line)
-                return true
-            }
-            if progress.hasHead { return true }
-            if progress.isInterim {
-                noteInterim()
-                return true
-            }
-            guard accept(unless: progress.framing.fault) else { return false }
-            progress.hasHead = true
-            // A streamed body is read at the reader's pace, so the attempt's timeout doesn't apply to it.
-            if request.isOpenEnded(after: HTTPStatus(progress.status)) { progress.attemptDeadline = .max }
-            if request.observation != nil { carrier?.noteHead(of: self) }
-            if pipe != nil { complete(.success) }
-            return !isAnsweredEarly()
         }
 
-        private func noteInterim() {
+        /// Notes that the head has arrived.
+        func noteHead(_ rules: ResponseRules) {
+            (progress.rules, progress.hasHead) = (rules, true)
+            // A streamed body is read at the reader's pace, so the attempt's timeout doesn't apply to it.
+            if request.isOpenEnded(after: HTTPStatus(rules.status)) { progress.attemptDeadline = .max }
+            if request.observation != nil {
+                carrier?.noteHead(of: self)
+                // The caller of a streamed response continues before the transfer has ended.
+                if pipe != nil { connection?.noteFacts() }
+            }
+            if pipe != nil { complete(.success) }
+        }
+
+        func noteInterim() {
             defer { reply.head.removeAll(keepingCapacity: true) }
             guard reply.interim.count < ReceivedResponse.mostInterim else { return }
             reply.interim.append(reply.head)
             guard request.observation != nil else { return }
             facts.note { [lines = reply.head] details in details.interim.append(lines) }
-        }
-
-        /// Processes a status line. Returns false if it is malformed, or if it claims another protocol than the
-        /// connection's.
-        ///
-        /// libcurl would believe the claim, and send other requests on an HTTP/1.1 connection before this response has
-        /// ended. Callers would then receive each other's responses.
-        private func begins(with line: UnsafeRawBufferPointer) -> Bool {
-            progress.status = unsafe ResponseHead.statusCode(of: line) ?? 0
-            // Another head follows a 1xx response, except 101 (RFC 9110, 15.2).
-            progress.isInterim = (100...199).contains(progress.status) && progress.status != 101
-            (progress.isCoded, progress.framing, progress.hasField) = (false, ResponseFraming(), false)
-            let fault: String? =
-                if unsafe line.claimsHTTP2 != progress.isMultiplexed {
-                    progress.isMultiplexed
-                        ? "the status line does not belong to HTTP/2 or HTTP/3, which the connection uses"
-                        : "the status line claims HTTP/2 on an HTTP/1.1 connection"
-                } else {
-                    progress.status == 0 ? "the status line is malformed" : nil
-                }
-            return accept(unless: fault)
-        }
-
-        /// Returns whether `fault` is nil. Otherwise, the fault becomes the transfer's failure, and libcurl closes the
-        /// connection.
-        private func accept(unless fault: String?) -> Bool {
-            if let fault { progress.failure = TransportFailure(.invalidResponse, fault) }
-            return fault == nil
-        }
-
-        /// Processes a line after the status line. Returns false if the first such line is folded, because it has no
-        /// field to continue.
-        private func noteField(_ line: UnsafeRawBufferPointer) -> Bool {
-            // The names of most other fields begin with a different letter.
-            switch unsafe ASCII.lowercased(line[0]) {
-            case UInt8(ascii: "c"):
-                if unsafe line.value(of: "content-encoding:") != nil { progress.isCoded = true }
-                if let length = unsafe line.value(of: "content-length:") { unsafe progress.framing.noteLength(length) }
-            case UInt8(ascii: "t"):
-                if unsafe line.value(of: "transfer-encoding:") != nil { progress.framing.noteTransferCoding() }
-            case 0x20 where !progress.hasField, 0x09 where !progress.hasField:
-                return accept(unless: "the first header line begins with a space or a tab")
-            default: break
-            }
-            progress.hasField = true
-            return true
         }
 
         enum Arrival {
@@ -222,7 +175,7 @@
         }
 
         /// The maximum number of received bytes. A small body may be slightly larger when it is compressed.
-        private var wireLimit: Int { progress.isCoded && limit < .max - 1024 ? limit + 1024 : limit }
+        private var wireLimit: Int { progress.rules.isCoded && limit < .max - 1024 ? limit + 1024 : limit }
 
         /// Returns whether the server has sent its complete HTTP/2 response and won't read the remaining request body.
         /// libcurl would wait forever until the body is sent. The transfer therefore ends: its stream is closed, and
@@ -230,7 +183,7 @@
         private func isAnsweredEarly() -> Bool {
             guard progress.isMultiplexed, carrier?.isSending == true else { return false }
             progress.isAnsweredEarly =
-                progress.framing.bodyLength.map { progress.receivedBytes >= $0 } == true
+                progress.rules.framing.bodyLength.map { progress.receivedBytes >= $0 } == true
                 || (try? ResponseHead(reply.head))?.bodyLength(of: plan.method) == 0
             return progress.isAnsweredEarly
         }

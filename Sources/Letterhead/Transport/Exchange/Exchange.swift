@@ -34,6 +34,8 @@
 
         /// Carries the transfer from the end of its wait until its own end.
         @safe @exclusivity(unchecked) nonisolated(unsafe) var carrier: CurlCarrier?
+        /// The direct connection that carries the transfer instead, after a carrier has opened it.
+        @safe @exclusivity(unchecked) nonisolated(unsafe) var connection: DirectConnection?
         @safe @exclusivity(unchecked) nonisolated(unsafe) var progress = Progress()
         /// The index in the loop's list of active transfers.
         @safe @exclusivity(unchecked) nonisolated(unsafe) var place = 0
@@ -62,6 +64,7 @@
             self.request = request
             self.engine = engine
             limit = request.responseLimit
+            progress.rules = ResponseRules(limit: plan.headLimit)
             pipe = request.responseDelivery == .buffered && request.onProgress == nil ? nil : ReceivePipe()
             reply.head.reserveCapacity(Self.usualHeadSize)
             if pipe == nil { reply.body = GrowingBytes(capacity: Self.smallBodySize) }

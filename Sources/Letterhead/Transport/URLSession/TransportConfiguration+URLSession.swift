@@ -37,6 +37,7 @@
             let standard = TransportConfiguration()
             var supported = standard
             supported.maximumConnectionsPerHost = maximumConnectionsPerHost
+            supported.sendsHTTP1Directly = sendsHTTP1Directly
             supported.firstByteTimeout = firstByteTimeout
             supported.idleTimeout = idleTimeout
             #if canImport(FoundationNetworking)
