@@ -5,7 +5,7 @@
 package enum PercentEncoding {
     /// Returns the string with every byte in the set as `%XX`, or the string itself if it contains no such byte.
     package static func escape(_ text: String, _ set: EscapeSet) -> String {
-        guard text.utf8.contains(where: set.escapes) else { return text }
+        guard text.withBytes({ unsafe $0.contains(where: set.escapes) }) else { return text }
         return ByteText.text(atMost: 3 * text.utf8.count) { $0.append(text, escaping: set) }
     }
 
