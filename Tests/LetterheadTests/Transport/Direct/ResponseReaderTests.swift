@@ -45,6 +45,7 @@ struct ResponseReaderTests {
         Row(ok + "\r\nuntil the end", body: "until the end", "end, close"),
         Row("HTTP/1.0 200 OK\r\nConnection: keep-alive\r\n\r\nx", body: "x", "end, close"),
         Row(ok + "\r\n", "end, close"),
+        Row(ok + "Connection:\r\n close\r\nContent-Length: 0\r\n\r\n", "end, close"),
         // No body, whatever the head declares.
         Row(ok + "Content-Length: 5000000000\r\n\r\n", isHead: true),
         Row(ok + "Transfer-Encoding: chunked\r\n\r\n", isHead: true),
