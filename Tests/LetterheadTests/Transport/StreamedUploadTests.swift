@@ -41,7 +41,7 @@
                 connection.reset()
             }
             let loader = Carrier.loader()
-            for _ in 0..<200 {
+            for _ in 0..<40 {
                 let error = await #expect(throws: HTTPError.self) { try await loader.load(request(server)) }
                 #expect(error?.code == .connectionLost, "\(String(describing: error))")
             }
@@ -55,7 +55,7 @@
                 _ = connection.waitForEnd()
             }
             let loader = Carrier.loader()
-            for _ in 0..<200 {
+            for _ in 0..<40 {
                 let response = try await loader.load(request(server, method: .post))
                 #expect(response.status == HTTPStatus(status))
                 #expect(try await response.body.data() == Data("early".utf8))
@@ -69,7 +69,7 @@
                 _ = connection.waitForEnd()
             }
             let loader = Carrier.loader()
-            for _ in 0..<50 {
+            for _ in 0..<20 {
                 let error = await #expect(throws: HTTPError.self) { try await loader.load(request(server)) }
                 #expect(error?.code == .invalidResponse, "\(String(describing: error))")
             }
