@@ -191,6 +191,11 @@ const char *_Nonnull curl_easy_strerror(int code);
 LHCurlEasy *_Nullable curl_easy_init(void);
 void curl_easy_cleanup(LHCurlEasy *_Nonnull easy);
 int curl_easy_pause(LHCurlEasy *_Nonnull easy, int directions);
+// For a handle with CurlOptionConnectOnly that has opened its connection. 81 (CURLE_AGAIN) means that the connection
+// takes or has no bytes at present. 0 bytes without an error are its end.
+int curl_easy_send(
+    LHCurlEasy *_Nonnull easy, const void *_Nonnull bytes, size_t size, size_t *_Nonnull count);
+int curl_easy_recv(LHCurlEasy *_Nonnull easy, void *_Nonnull bytes, size_t size, size_t *_Nonnull count);
 
 LHCurlMulti *_Nullable curl_multi_init(void);
 int curl_multi_cleanup(LHCurlMulti *_Nonnull multi);

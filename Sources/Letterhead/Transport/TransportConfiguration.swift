@@ -124,12 +124,12 @@ public struct TransportConfiguration: Sendable, Hashable {
     /// a fragment, or if the installed libcurl is older than 8.10.
     public var dnsOverHTTPS: URL?
 
-    /// Whether the transport on Linux writes requests without TLS and reads their responses itself, on connections that
-    /// libcurl opens. Default: true, because it takes less processor time.
+    /// Whether the transport on Linux writes the requests that certainly use HTTP/1.1 and reads their responses itself,
+    /// on connections that libcurl opens. Default: true, because it takes less processor time.
     ///
-    /// Set it to false to let libcurl do all of it, for example to find the cause of a difference. Requests over TLS, to
-    /// an HTTP proxy, or with a version other than HTTP/1.1 are always sent by libcurl. A later version removes this
-    /// property.
+    /// These are requests without TLS, and requests over TLS if ``httpVersions`` is `.http1`. Set the property to false to
+    /// let libcurl do all of it, for example to find the cause of a difference. Requests to an HTTP proxy, or that may
+    /// use another version, are always sent by libcurl. A later version removes this property.
     public var sendsHTTP1Directly = true
 
     public enum HTTPVersions: Sendable, Hashable {

@@ -15,6 +15,7 @@
         static func loader(_ configuration: TransportConfiguration = TransportConfiguration()) -> CurlLoader {
             var configuration = configuration
             configuration.sendsHTTP1Directly = current == .direct
+            if current == .direct, configuration.httpVersions == .http2 { configuration.httpVersions = .http1 }
             return CurlLoader(configuration)
         }
     }

@@ -8,7 +8,7 @@
     import Testing
 
     /// Checks of certificates that the caller adds, over real TLS.
-    @Suite(.timeLimit(.minutes(2)), .enabled("OpenSSL is not installed", { RawTLS() != nil }))
+    @Suite(.bothCarriers, .timeLimit(.minutes(2)), .enabled("OpenSSL is not installed", { RawTLS() != nil }))
     struct CertificateCheckTests {
         /// The calls of a check. It refuses the ones with a number in `refused`, counted from 0.
         final class Record: Sendable {
@@ -54,7 +54,7 @@
 
         @Test func `a check receives the verified chain and the host once for a connection`() async throws {
             let (server, record) = (try await MockServer.secure(), Record())
-            let loader = CurlLoader(configuration(record))
+            let loader = Carrier.loader(configuration(record))
             for _ in 0..<3 {
                 let response = try await loader.load(try request("LocalHost", server.port))
                 #expect(try await response.body.data() == Data("private".utf8))
@@ -67,7 +67,7 @@
 
         @Test func `a refused certificate is the error of the check, and nothing is sent`() async throws {
             let (server, record) = (try await MockServer.secure(), Record(refusing: Self.everything))
-            let loader = CurlLoader(configuration(record))
+            let loader = Carrier.loader(configuration(record))
             let error = await failure(loader, try request("localhost", server.port))
             #expect(error?.code == .insecureConnection && error?.mayHaveBeenSent == false)
             #expect(error?.underlying is Record.Refusal && server.requests.isEmpty)
@@ -95,14 +95,14 @@
         ])
         func `a check cannot accept what is refused, and is not asked`(tls: MockServer.TLS) async throws {
             let (server, record) = (try await MockServer.secure(tls), Record())
-            let error = await failure(CurlLoader(configuration(record)), try request("localhost", server.port))
+            let error = await failure(Carrier.loader(configuration(record)), try request("localhost", server.port))
             #expect(error?.code == .insecureConnection && record.calls.isEmpty && server.requests.isEmpty)
         }
 
         @Test func `all checks must pass`() async throws {
             let server = try await MockServer.secure()
             let (first, second, third) = (Record(), Record(refusing: Self.everything), Record())
-            let loader = CurlLoader(configuration(first, second, third))
+            let loader = Carrier.loader(configuration(first, second, third))
             #expect(await failure(loader, try request("localhost", server.port))?.code == .insecureConnection)
             #expect([first, second, third].map(\.calls.count) == [1, 1, 0])
         }
@@ -113,7 +113,7 @@
             )
             let settings = [configuration(), configuration(accepting), configuration(refusing)]
             #expect(Set(settings).count == 3 && settings[1] == settings[1])
-            let loaders = settings.map { CurlLoader($0) }
+            let loaders = settings.map { Carrier.loader($0) }
             let request = try request("localhost", server.port)
             for loader in loaders.prefix(2) { #expect(try await loader.load(request).status == 200) }
             #expect(await failure(loaders[2], request)?.code == .insecureConnection)
@@ -131,7 +131,7 @@
                 return response
             }
             let record = Record(refusing: 2..<3)
-            let loader = CurlLoader(configuration(record))
+            let loader = Carrier.loader(configuration(record))
             for _ in 0..<2 { #expect(try await loader.load(try request("localhost", server.port)).status == 200) }
             #expect(await failure(loader, try request("localhost", server.port))?.code == .insecureConnection)
             #expect(record.calls.map(\.chain.count) == [2, 2, 2] && server.requests.count == 2)
@@ -188,7 +188,7 @@
             var configuration = configuration(record)
             configuration.security.roots = .pem(Data((Certificates.authority + "\n" + Certificates.selfSigned).utf8))
             configuration.proxy = .https("127.0.0.1", port: proxy.port)
-            let loader = CurlLoader(configuration)
+            let loader = Carrier.loader(configuration)
             for _ in 0..<2 { #expect(try await loader.load(try request("localhost", port)).status == 200) }
             #expect(record.calls.map(\.chain) == [[try Self.der(Certificates.selfSigned)]])
             #expect(record.calls.map(\.host) == ["localhost"] && proxy.connectionCount == 1)
@@ -197,14 +197,14 @@
         @Test func `a request without TLS is not checked`() async throws {
             let server = RawServer.answering("HTTP/1.1 204 No Content\r\n\r\n")
             let record = Record(refusing: Self.everything)
-            #expect(try await CurlLoader(configuration(record)).load(HTTPRequest(url: server.url())).status == 204)
+            #expect(try await Carrier.loader(configuration(record)).load(HTTPRequest(url: server.url())).status == 204)
             #expect(record.calls.isEmpty)
         }
 
         @Test func `a check and HTTP/3 are refused together`() async throws {
             var configuration = configuration(Record())
             configuration.httpVersions = .http3
-            let error = await failure(CurlLoader(configuration), try request("localhost", 1))
+            let error = await failure(Carrier.loader(configuration), try request("localhost", 1))
             #expect(error?.code == .invalidRequest && error?.message.contains("security.verify") == true)
         }
     }

@@ -241,7 +241,7 @@
         private func fortyFail(at port: Int, connectTimeout: Duration) async {
             var configuration = TransportConfiguration()
             configuration.connectTimeout = connectTimeout
-            let loader = Carrier.loader(configuration)
+            let loader = CurlLoader(configuration)
             await withTaskGroup(of: Void.self) { group in
                 for number in 0..<40 {
                     group.addTask {

@@ -8,7 +8,7 @@
     import Testing
 
     /// Connections that TLS refuses, and connections that end before TLS is established.
-    @Suite(.timeLimit(.minutes(2)))
+    @Suite(.bothCarriers, .timeLimit(.minutes(2)))
     struct TLSHandshakeTests {
         private var trusting: TransportConfiguration {
             var configuration = TransportConfiguration()
@@ -17,7 +17,7 @@
         }
 
         private func failure(_ configuration: TransportConfiguration, _ request: HTTPRequest) async -> HTTPError? {
-            await #expect(throws: HTTPError.self) { try await CurlLoader(configuration).load(request) }
+            await #expect(throws: HTTPError.self) { try await Carrier.loader(configuration).load(request) }
         }
 
         private func responding(_ version: RawTLS.Version) -> RawServer {
@@ -102,7 +102,7 @@
                 if number == 1 { connection.reset() }
             }
             let url = try #require(URL(string: "https://127.0.0.1:\(front.port)/"))
-            let client = HTTPClient(environment: ServerEnvironment(baseURL: url), transport: CurlLoader(trusting))
+            let client = HTTPClient(environment: ServerEnvironment(baseURL: url), transport: Carrier.loader(trusting))
             let reconnection = Reconnection.whenClosed(Backoff(clock: TestClock(isAutomatic: true)))
             var events: [String] = []
             for try await event in client.events(of: TestEndpoint(), reconnecting: reconnection) {
@@ -199,7 +199,7 @@
                 connection.endOutput(isTruncated: true)
                 _ = connection.waitForEnd()
             }
-            let loader = CurlLoader(trusting)
+            let loader = Carrier.loader(trusting)
             #expect(try await loader.load(HTTPRequest(url: server.url())).status == 204)
             var request = HTTPRequest(url: server.url())
             request.responseDelivery = delivery

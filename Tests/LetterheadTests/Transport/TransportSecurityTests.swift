@@ -6,7 +6,7 @@
     import TestKit
     import Testing
 
-    @Suite(.timeLimit(.minutes(3)))
+    @Suite(.bothCarriers, .timeLimit(.minutes(3)))
     struct TransportSecurityTests {
         private var trusting: TransportConfiguration {
             var configuration = TransportConfiguration()
@@ -16,13 +16,13 @@
 
         private func failure(_ configuration: TransportConfiguration, _ server: MockServer) async -> HTTPError? {
             await #expect(throws: HTTPError.self) {
-                try await CurlLoader(configuration).load(HTTPRequest(url: server.url))
+                try await Carrier.loader(configuration).load(HTTPRequest(url: server.url))
             }
         }
 
         @Test func `requests to a server with a trusted certificate share one connection`() async throws {
             let server = try await MockServer.secure()
-            let loader = CurlLoader(trusting)
+            let loader = Carrier.loader(trusting)
             for number in 0..<3 {
                 let response = try await loader.load(HTTPRequest(url: server.url))
                 #expect(try await response.body.data() == Data("private".utf8))
@@ -40,7 +40,7 @@
             defer { try? FileManager.default.removeItem(at: file) }
             var configuration = TransportConfiguration()
             configuration.security.roots = .file(file)
-            #expect(try await CurlLoader(configuration).load(HTTPRequest(url: server.url)).status == 200)
+            #expect(try await Carrier.loader(configuration).load(HTTPRequest(url: server.url)).status == 200)
         }
 
         @Test(arguments: [
@@ -63,7 +63,7 @@
             var tls = MockServer.TLS.valid
             tls.versions = .v1_2 ... .v1_2
             let server = try await MockServer.secure(tls)
-            #expect(try await CurlLoader(trusting).load(HTTPRequest(url: server.url)).status == 200)
+            #expect(try await Carrier.loader(trusting).load(HTTPRequest(url: server.url)).status == 200)
             var configuration = trusting
             configuration.security.minimumVersion = .tls13
             #expect(await failure(configuration, server)?.code == .insecureConnection)
@@ -76,7 +76,7 @@
             var configuration = trusting
             configuration.security.identity = TransportConfiguration.Security.Identity(
                 certificate: Data(Certificates.client.utf8), key: Data(Certificates.clientKey.utf8))
-            #expect(try await CurlLoader(configuration).load(HTTPRequest(url: server.url)).status == 200)
+            #expect(try await Carrier.loader(configuration).load(HTTPRequest(url: server.url)).status == 200)
             #expect(await failure(trusting, server) != nil)
         }
 
@@ -84,9 +84,9 @@
             let server = try await MockServer.secure()
             var configuration = trusting
             configuration.security.pinnedKeys = [try #require(Data(base64Encoded: Certificates.validPin))]
-            #expect(try await CurlLoader(configuration).load(HTTPRequest(url: server.url)).status == 200)
+            #expect(try await Carrier.loader(configuration).load(HTTPRequest(url: server.url)).status == 200)
             configuration.security.pinnedKeys.insert(Data(count: 32), at: 0)
-            #expect(try await CurlLoader(configuration).load(HTTPRequest(url: server.url)).status == 200)
+            #expect(try await Carrier.loader(configuration).load(HTTPRequest(url: server.url)).status == 200)
         }
 
         @Test func `a key that is not pinned is refused`() async throws {
@@ -108,7 +108,7 @@
             let pin = try #require(Data(base64Encoded: Certificates.validPin))
             configuration.security.pinnedKeys = [Data(count: 32)]
             configuration.security.pinnedKeysByHost = ["localhost": [pin]]
-            let loader = CurlLoader(configuration)
+            let loader = Carrier.loader(configuration)
             for _ in 0..<2 {
                 for host in ["localhost", "LocalHost"] {
                     let url = try #require(URL(string: "https://\(host):\(server.port)/"))
@@ -121,7 +121,7 @@
             configuration.security.pinnedKeysByHost = ["localhost": [Data(count: 32)], "127.0.0.1": [pin]]
             let url = try #require(URL(string: "https://localhost:\(server.port)/"))
             let error = await #expect(throws: HTTPError.self) {
-                try await CurlLoader(configuration).load(HTTPRequest(url: url))
+                try await Carrier.loader(configuration).load(HTTPRequest(url: url))
             }
             let expected = "pinnedKeysByHost for localhost, and the server's key is sha256//\(Certificates.validPin)"
             #expect(error?.code == .insecureConnection && error?.message.contains(expected) == true)
@@ -139,7 +139,7 @@
             for delivery in [HTTPResponse.Delivery.buffered, .streamed] {
                 var request = HTTPRequest(url: server.url)
                 request.responseDelivery = delivery
-                let loader = CurlLoader(trusting)
+                let loader = Carrier.loader(trusting)
                 if hasGoodbye {
                     #expect(try await loader.load(request).body.data() == Data(text.utf8))
                 } else {

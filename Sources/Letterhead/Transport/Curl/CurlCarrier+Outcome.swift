@@ -70,8 +70,15 @@
                 && (exchange.wasSent || exchange.progress.hasAnswer || time(.connectTime) > .zero)
         }
 
-        /// Records the TLS version and cipher while the connection still belongs to the transfer.
+        /// Records the facts that the connection has while it still belongs to the transfer.
         func noteHead(of exchange: Exchange) {
+            noteTLS(of: exchange)
+            // A streamed response's caller continues before the transfer has ended.
+            if exchange.pipe != nil { noteFacts(of: exchange) }
+        }
+
+        /// Records the TLS version and cipher.
+        func noteTLS(of exchange: Exchange) {
             // The texts are constants in the TLS library.
             var (version, cipher): (UnsafePointer<CChar>?, UnsafePointer<CChar>?) = (nil, nil)
             unsafe lh_curl_get_tls_names(easy, &version, &cipher)
@@ -79,14 +86,13 @@
                 details.tlsVersion = unsafe version.map(String.init(cString:))
                 details.tlsCipher = unsafe cipher.map(String.init(cString:))
             }
-            // A streamed response's caller continues before the transfer has ended.
-            if exchange.pipe != nil { noteFacts(of: exchange) }
         }
 
         /// The facts about the direct connection that the handle has opened.
         var opening: DirectConnection.Opening {
             DirectConnection.Opening(
-                nameLookup: time(.nameLookupTime), connect: time(.connectTime), address: address)
+                nameLookup: time(.nameLookupTime), connect: time(.connectTime), secureConnect: time(.tlsTime),
+                address: address, tlsSession: connection.tlsSession)
         }
 
         private var address: String? {

@@ -18,8 +18,12 @@
         func willSend(from localPort: CInt) -> Bool {
             guard let exchange else { return false }
             if settings.isOpening {
-                keepSocket(localPort)
-                return true
+                guard exchange.plan.isSecure else {
+                    keepSocket(localPort)
+                    return true
+                }
+                connection.tlsSession = tlsSession.session
+                return passesChecks(of: exchange)
             }
             guard !exchange.progress.hasHead else {
                 // libcurl discards the body of such a response. The loader sends the request again, or this is the

@@ -104,11 +104,12 @@
             }
             options.set(.connectTimeoutMilliseconds, plan.connectTimeout)
             configureConnection(for: plan, &options)
+            guard configurePins(for: plan) else { return false }
             guard !plan.isDirect else { return unsafe options.areAccepted && setAddress(plan.origin, nil) }
             unsafe options.set(.httpHeader, UnsafeRawPointer(plan.headerLines))
             configureMethod(for: plan, &options)
             configureBuffer(&options)
-            return options.areAccepted && configureAddress(for: plan) && configurePins(for: plan)
+            return options.areAccepted && configureAddress(for: plan)
         }
 
         private func configureAddress(for plan: CurlPlan) -> Bool {

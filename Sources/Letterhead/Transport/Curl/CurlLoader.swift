@@ -143,16 +143,21 @@
         /// Returns whether the transport itself writes a request and reads its response, on a connection that libcurl
         /// opens. libcurl carries all other requests.
         ///
-        /// - There is no TLS.
-        /// - The connection uses HTTP/1.1 for certain.
+        /// - The connection uses HTTP/1.1 for certain: it has no TLS, or TLS offers no other version.
+        /// - The end of a connection over TLS can be judged, and finding it among the connections costs little.
         /// - There is no HTTP proxy, which requires a different request target and may require credentials.
         /// - The host needs no decoding, so that its text is also the value of `Host`.
         func isCarriedDirectly(_ request: HTTPRequest) -> Bool {
-            sendsHTTP1Directly && ASCII.equalIgnoringCase(request.scheme, "http")
-                && httpVersions != .http2PriorKnowledge
+            let isSecure = ASCII.equalIgnoringCase(request.scheme, "https")
+            return sendsHTTP1Directly && (isSecure || ASCII.equalIgnoringCase(request.scheme, "http"))
+                && CurlHTTPVersion(httpVersions, isSecure: isSecure) == .http1
+                && (!isSecure || CurlQuirks.observesCloseNotify && maximumConnections <= Self.mostSearched)
                 && Proxy.PlainTarget(proxy) == .path
                 && request.host.map { ASCII.allBytes(of: $0) { $0 < 0x80 && $0 != UInt8(ascii: "%") } } == true
         }
+
+        /// The largest number of connections among which libcurl may search one over TLS for each piece of a message.
+        private static let mostSearched = 512
 
         func brokenHTTPVersionRule(for request: HTTPRequest) -> String? {
             switch httpVersions {

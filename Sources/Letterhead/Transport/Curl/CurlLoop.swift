@@ -144,7 +144,7 @@
             return unsafe lh_curl_multi_set_long(multi, .maximumTotalConnections, most)
         }
 
-        /// Counts a direct connection that was opened (1) or closed (-1).
+        /// Counts a direct connection without TLS that was opened (1) or closed (-1). libcurl counts the others itself.
         func noteDirectConnections(_ change: Int) {
             directCount += change
             _ = limitConnections()
@@ -475,7 +475,10 @@
         static let onAlert: LHCurlAlert = { context, session, alert in
             let session = unsafe TLSSession(address: session)
             unsafe CurlLoop.with(context) { loop in
-                for exchange in loop.active { exchange.carrier?.note(alert: alert, of: session) }
+                for exchange in loop.active {
+                    exchange.carrier?.note(alert: alert, of: session)
+                    exchange.connection?.note(alert: alert, of: session)
+                }
             }
         }
 

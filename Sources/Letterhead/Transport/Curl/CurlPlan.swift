@@ -76,9 +76,9 @@
             headLimit = configuration.maximumHeadSize
             let isDirect = configuration.isCarriedDirectly(request)
             // libcurl compares the hosts of its connections in the same way.
-            let origin = ByteText.text(atMost: request.urlCapacity) { text in
+            let origin = ByteText.text(atMost: request.urlCapacity) { [isSecure] text in
                 guard isDirect else { return request.writeOrigin(to: &text) }
-                text.append("http://")
+                text.append(isSecure ? "https://" : "http://")
                 request.writeHost(to: &text)
             }
             self.origin = isDirect ? ASCII.lowercased(origin) : origin

@@ -23,6 +23,7 @@
         static let noResponse = Self(rawValue: 52)
         static let sendFailed = Self(rawValue: 55)
         static let receiveFailed = Self(rawValue: 56)
+        static let again = Self(rawValue: 81)
         static let pinMismatch = Self(rawValue: 90)
 
         /// Returns the failure that the code describes.
@@ -232,6 +233,7 @@
 
         /// Whether libcurl reports an error if a connection ends without close_notify, as it does with GnuTLS. With
         /// OpenSSL and its derivatives, the transport observes close_notify instead.
+        static let observesCloseNotify = tlsLibrary == LH_TLS_OPENSSL
         static let reportsMissingCloseNotify = tlsLibrary == LH_TLS_GNUTLS
 
         /// Whether a server's certificates can be read on its new connection, before a request is sent there.

@@ -17,20 +17,23 @@
 
         /// Begins a transfer on the connection that its carrier has opened.
         ///
-        /// The connection has its own descriptor for the socket, and libcurl closes the other one.
+        /// Without TLS, the connection has its own descriptor for the socket, and libcurl closes the other one. Over TLS,
+        /// it keeps the carrier, which leaves the multi handle when the connection is closed.
         func useConnection(of carrier: CurlCarrier, for exchange: Exchange) {
-            let (opening, descriptor) = (carrier.opening, carrier.takeSocket())
+            let isSecure = exchange.plan.isSecure
+            let (opening, socket) = (carrier.opening, isSecure ? carrier.socket : carrier.takeSocket())
+            let descriptor = socket ?? Self.noSocket
             exchange.carrier = nil
-            release(carrier)
+            if isSecure, descriptor >= 0 { carrier.end() } else { release(carrier) }
             guard descriptor >= 0, let lane = exchange.lane else {
-                var failure = TransportFailure.exhausted
+                var failure = isSecure ? CurlResult.couldNotConnect.failure(reason: "", wasSent: false) : .exhausted
                 failure.mayHaveBeenSent = exchange.wasSent
                 return end(exchange, exchange.outcome(failing: failure))
             }
-            let connection = DirectConnection(descriptor, lane, opening, on: self)
+            let connection = DirectConnection(descriptor, isSecure ? carrier : nil, lane, opening, on: self)
             while connections.count <= Int(descriptor) { connections.append(nil) }
             connections[Int(descriptor)] = connection
-            noteDirectConnections(1)
+            if !isSecure { noteDirectConnections(1) }
             connection.begin(exchange)
         }
 
@@ -50,7 +53,7 @@
             }
             connections[Int(connection.descriptor)] = nil
             connection.close()
-            noteDirectConnections(-1)
+            if let carrier = connection.carrier { release(carrier) } else { noteDirectConnections(-1) }
             queue.removeIfUnused(connection.lane)
         }
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
+    import CLibcurl
     import LetterheadFoundation
 
-    /// Carries transfers over one HTTP/1.1 connection without TLS, one after the other: the direct carrier.
+    /// Carries transfers over one HTTP/1.1 connection, one after the other: the direct carrier.
     ///
-    /// libcurl has opened the connection: it has resolved the name, and passed a SOCKS proxy. Only the thread of its
-    /// ``CurlLoop`` uses this object, which owns the socket until ``close()``.
+    /// libcurl has opened the connection: it has resolved the name, passed a SOCKS proxy, and verified the server. Only
+    /// the thread of its ``CurlLoop`` uses this object. Without TLS, it owns the socket until ``close()``.
     @safe final class DirectConnection {
         /// What part of a request is sent next.
         private enum Sending {
@@ -33,15 +34,28 @@
                         errno == EAGAIN || errno == EINTR ? .wait : .failed(errno)
                     }
             }
+
+            /// What libcurl returns for an attempt over TLS.
+            init(_ code: CInt, _ count: Int) {
+                self =
+                    switch CurlResult(rawValue: code) {
+                    case .ok: count > 0 ? .bytes(count) : .end
+                    case .again: .wait
+                    default: .failed(ECONNRESET)
+                    }
+            }
         }
 
         /// What libcurl knows about the connection that it has opened.
         struct Opening {
-            let (nameLookup, connect): (Duration, Duration)
+            let (nameLookup, connect, secureConnect): (Duration, Duration, Duration)
             let address: String?
+            let tlsSession: TLSSession?
         }
 
         let descriptor: CInt
+        /// Sends and receives over TLS, or nil without TLS. libcurl owns the socket then.
+        let carrier: CurlCarrier?
         /// The queue of the origin, which also keeps the connection while it is idle.
         let lane: ConnectionQueue<Exchange>.Lane
         /// After this time, the connection isn't used again.
@@ -72,6 +86,8 @@
         @safe @exclusivity(unchecked) private var (watched, isBlocked) = (SocketPoller.Readiness(), false)
         /// Whether a part of the request was not sent, and whether that is because sending has failed.
         @safe @exclusivity(unchecked) private var (isCut, hasSendFailed, isReset) = (false, false, false)
+        /// Whether the TLS library or libcurl may have bytes that the poller doesn't report, and the last alert.
+        @safe @exclusivity(unchecked) private var (hasMore, alert) = (false, CInt?.none)
         /// Whether the server has just consented to receive the body.
         @safe @exclusivity(unchecked) private var hasConsent = false
         /// Whether the transfer has ended so that the connection can carry another request.
@@ -80,10 +96,14 @@
         @safe @exclusivity(unchecked) private var isExact = true
         private(set) var isOpen = true
 
-        init(_ descriptor: CInt, _ lane: ConnectionQueue<Exchange>.Lane, _ opening: Opening, on loop: CurlLoop) {
-            (self.descriptor, self.lane, self.opening, self.loop) = (descriptor, lane, opening, loop)
+        init(
+            _ descriptor: CInt, _ carrier: CurlCarrier?, _ lane: ConnectionQueue<Exchange>.Lane, _ opening: Opening,
+            on loop: CurlLoop
+        ) {
+            (self.descriptor, self.carrier, self.lane) = (descriptor, carrier, lane)
+            (self.opening, self.loop) = (opening, loop)
             lastUse = loop.lastUseOfNewConnection()
-            reader = ResponseReader(limit: loop.configuration.maximumHeadSize, isSecure: false)
+            reader = ResponseReader(limit: loop.configuration.maximumHeadSize, isSecure: carrier != nil)
         }
 
         /// Begins a transfer, and sends as much of its request as possible.
@@ -108,7 +128,7 @@
         /// Whether another request may be sent now: the connection isn't too old, and its server has sent neither a
         /// byte nor its end.
         func isUsable() -> Bool {
-            guard loop.now < expiry, case .wait = receive() as Result else { return false }
+            guard loop.now < expiry, case .wait = receiveOnce() else { return false }
             return true
         }
 
@@ -127,7 +147,11 @@
         func close() {
             isOpen = false
             loop.poller.forget(descriptor)
-            Glibc.close(descriptor)
+            if carrier == nil { Glibc.close(descriptor) }
+        }
+
+        func note(alert: CInt, of session: TLSSession) {
+            if session == opening.tlsSession { self.alert = alert }
         }
 
         /// Acts on the readiness of the socket.
@@ -138,8 +162,10 @@
                 guard isOpen else { return }
                 watch()
             }
-            guard readiness != .writing else { return }
+            guard readiness != .writing || hasMore else { return }
+            hasMore = false
             guard exchange?.progress.isReceivePaused == true else { return receive() }
+            guard readiness != .writing else { return }
             // The connection has ended, and nobody reads its end now.
             (sending, isBlocked, isCut) = (.nothing, false, true)
             watch()
@@ -159,7 +185,9 @@
             let bytes = unread
             unread = []
             unsafe bytes.withUnsafeBytes { unsafe process($0) }
-            if isOpen { watch() }
+            guard isOpen else { return }
+            watch()
+            if carrier != nil, self.exchange === exchange, !exchange.progress.isReceivePaused { receive() }
         }
 
         private func watch() {
@@ -228,8 +256,10 @@
         private func send(_ bytes: UnsafeRawBufferPointer, from start: Int) -> Result {
             guard let address = bytes.baseAddress else { return .failed(EINVAL) }
             let flags = CInt(MSG_NOSIGNAL) | CInt(MSG_DONTWAIT)
-            let count = min(bytes.count - start, Self.pieceSize)
-            return Result(unsafe Glibc.send(descriptor, address + start, count, flags))
+            let count = min(bytes.count - start, carrier == nil ? Self.pieceSize : Self.recordSize)
+            guard let carrier else { return Result(unsafe Glibc.send(descriptor, address + start, count, flags)) }
+            var sent = 0
+            return Result(unsafe curl_easy_send(carrier.easy, address + start, count, &sent), sent)
         }
 
         private func noteSent(_ count: Int, of exchange: Exchange) {
@@ -291,6 +321,9 @@
         }
 
         private static let pieceSize = 256 << 10
+        /// The most bytes that TLS sends together (RFC 8446, 5.1). What it has not sent must be passed to it again at
+        /// the same address, with the same length.
+        private static let recordSize = 16 << 10
     }
 
     // MARK: The response
@@ -299,7 +332,7 @@
         /// Receives until no more bytes are available at present, the transfer has ended or it is paused.
         private func receive() {
             for _ in 0..<Self.mostPieces {
-                switch receive() as Result {
+                switch receiveOnce() {
                 case .bytes(let count):
                     // A byte that belongs to no request.
                     guard let exchange else { return loop.close(self) }
@@ -307,17 +340,25 @@
                     receivedCount += count
                     unsafe process(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(loop.buffer)[..<count]))
                     guard self.exchange === exchange, !exchange.progress.isReceivePaused else { return }
-                    // The poller reports what arrives later.
-                    if unsafe count < loop.buffer.count, !hasSendFailed { return }
+                    // The poller reports what arrives later, except for what was received with a record of TLS.
+                    if unsafe count < loop.buffer.count, carrier == nil, !hasSendFailed { return }
                 case .wait: return hasSendFailed ? lose(.sendFailed) : ()
                 case .end: return finish()
                 case .failed: return lose(hasSendFailed ? .sendFailed : .receiveFailed)
                 }
             }
+            // Other transfers have their turn.
+            guard carrier != nil else { return }
+            (hasMore, isBlocked) = (true, true)
+            watch()
         }
 
-        private func receive() -> Result {
-            Result(unsafe recv(descriptor, loop.buffer.baseAddress, loop.buffer.count, CInt(MSG_DONTWAIT)))
+        private func receiveOnce() -> Result {
+            guard let carrier, let address = unsafe loop.buffer.baseAddress else {
+                return Result(unsafe recv(descriptor, loop.buffer.baseAddress, loop.buffer.count, CInt(MSG_DONTWAIT)))
+            }
+            var count = 0
+            return Result(unsafe curl_easy_recv(carrier.easy, address, loop.buffer.count, &count), count)
         }
 
         /// Reads received bytes, and sends the body if the server has consented to that. Sending may receive more
@@ -396,8 +437,11 @@
         /// Ends the transfer, or closes the idle connection, because the server has closed it.
         private func finish() {
             guard let exchange else { return loop.close(self) }
-            // Sending has noticed a reset, which receiving then reports as the end. It isn't the end of the body.
-            if isReset, reader.endsWithConnection, !reader.isComplete { return lose(.sendFailed) }
+            if reader.endsWithConnection, !reader.isComplete, alert != 0 {
+                // Sending has noticed a reset, which receiving then reports as the end. It isn't the end of the body.
+                if isReset { return lose(.sendFailed) }
+                if carrier != nil { return fail(.missingCloseNotify) }
+            }
             do throws(TransportFailure) {
                 try reader.finish()
                 loop.end(exchange, exchange.outcomeOfWhole())
@@ -415,7 +459,11 @@
                 return endIfComplete()
             }
             guard uses > 1, !reader.hasBegun else {
-                return fail(result.failure(reason: "", wasSent: true, isSecure: false))
+                let reason = carrier.map { unsafe String(cString: $0.handle.reasonBuffer) } ?? ""
+                let roots = loop.configuration.security.roots
+                return fail(
+                    result.failure(
+                        reason: reason, alert: alert, wasSent: true, isSecure: carrier != nil, roots: roots))
             }
             guard exchange.maySendAgain(wasRefused: false, isRefused: false) else {
                 return fail(exchange.progress.failure ?? .unsupported)
@@ -436,7 +484,10 @@
             guard let exchange else { return }
             var metrics = HTTPResponse.Metrics()
             metrics.isReusedConnection = uses > 1
-            if uses == 1 { (metrics.nameLookup, metrics.connect) = (opening.nameLookup, opening.connect) }
+            if uses == 1 {
+                (metrics.nameLookup, metrics.connect) = (opening.nameLookup, opening.connect)
+                metrics.secureConnect = opening.secureConnect
+            }
             let hasAnswer = exchange.progress.hasAnswer
             metrics.firstByte = hasAnswer ? exchange.time(at: firstByteAt) : .zero
             metrics.total = exchange.time(at: loop.now)

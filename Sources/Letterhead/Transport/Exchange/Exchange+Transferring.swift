@@ -121,6 +121,7 @@
             if request.isOpenEnded(after: HTTPStatus(rules.status)) { progress.attemptDeadline = .max }
             if request.observation != nil {
                 carrier?.noteHead(of: self)
+                connection?.carrier?.noteTLS(of: self)
                 // The caller of a streamed response continues before the transfer has ended.
                 if pipe != nil { connection?.noteFacts() }
             }

@@ -17,7 +17,12 @@
             ("HTTP://127.0.0.1:8080/x?y", { _ in }, true),
             ("http://[::1]/", { _ in }, true),
             ("https://a.example/", { _ in }, false),
-            ("https://a.example/", { $0.httpVersions = .http1 }, false),
+            ("https://a.example/", { $0.httpVersions = .http1 }, true),
+            ("HTTPS://a.example/", { $0.httpVersions = .http3 }, false),
+            ("https://a.example/", { ($0.httpVersions, $0.maximumConnections) = (.http1, 513) }, false),
+            ("http://a.example/", { $0.maximumConnections = 513 }, true),
+            ("https://a.example/", { ($0.httpVersions, $0.proxy) = (.http1, .http("p.example", port: 80)) }, false),
+            ("https://a.example/", { ($0.httpVersions, $0.proxy) = (.http1, .socks5("p.example", port: 80)) }, true),
             ("http://[fe80::1%25eth0]/", { _ in }, false),
             ("http://a.example/", { $0.sendsHTTP1Directly = false }, false),
             ("http://a.example/", { $0.httpVersions = .http1 }, true),
@@ -33,7 +38,7 @@
         ]
 
         @Test(arguments: rows.indices)
-        func `requests are direct if they certainly use HTTP/1.1 without TLS and without an HTTP proxy`(
+        func `requests are direct if they certainly use HTTP/1.1, without an HTTP proxy`(
             row: Int
         ) throws {
             let (url, change, isDirect) = Self.rows[row]
