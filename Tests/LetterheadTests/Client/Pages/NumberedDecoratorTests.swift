@@ -29,18 +29,7 @@ struct NumberedDecoratorTests {
         return (HTTPClient(environment: ServerEnvironment("https://h.test"), transport: mock), mock)
     }
 
-    @Test func `its pages are requested over a socket until one is empty`() async throws {
-        let server = try await MockServer.start { request in
-            try .json(request.queryValue("page") == "3" ? [] : [7])
-        }
-        let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
-        let found = try await client.items(of: pages).collect()
-        #expect(found == [7, 7])
-        #expect(server.requests.map(\.target) == ["/numbers?page=1", "/numbers?page=2", "/numbers?page=3"])
-        await server.stop()
-    }
-
-    @Test func `an iteration continues at a checkpoint`() async throws {
+    @Test func `its pages are requested until one is empty, also from a checkpoint`() async throws {
         let (client, mock) = client()
         var walk = client.pages(of: pages).makeAsyncIterator()
         let checkpoint = try #require(try await walk.next()?.checkpoint)

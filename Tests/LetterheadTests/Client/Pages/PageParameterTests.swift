@@ -33,11 +33,12 @@ struct PageParameterTests {
         return try bodies(mock.requests)
     }
 
-    @Test func `a member is added to the existing object, of any type`() async throws {
+    @Test func `a member is added to an existing object of any type, or to a new one`() async throws {
         let own = try await walk(Query(parameters: ["v": Variables(first: 2)]))
         #expect(own.last == ["v": ["first": 2, "after": "c"]])
         let json = try await walk(Query(parameters: ["v": ["first": 2] as JSONValue]))
         #expect(json == own)
+        #expect(try await walk(Query(parameters: ["q": "x"])).last == ["q": "x", "v": ["after": "c"]])
     }
 
     private struct Numbered: Codable, Sendable {
@@ -58,17 +59,16 @@ struct PageParameterTests {
         #expect(mock.requests.map { $0[query: "shard"] } == [nil, shard.uuidString])
     }
 
-    @Test func `a missing object is created`() async throws {
-        #expect(try await walk(Query(parameters: ["q": "x"])).last == ["q": "x", "v": ["after": "c"]])
-    }
-
     @Test(arguments: [["v": "text"], ["v": 1], ["v": [1] as JSONValue]] as [RequestParameters])
-    func `a value on the path that is not an object is refused and not replaced`(parameters: RequestParameters)
+    func `a path of names is refused in a GET, and where a value on it is not an object`(parameters: RequestParameters)
         async throws
     {
         let error = await #expect(throws: HTTPError.self) { try await walk(Query(parameters: parameters)) }
         #expect(error?.code == .invalidRequest)
         #expect(error?.message.contains("v.after") == true && error?.message.contains("JSON object") == true)
+        // A GET has no JSON.
+        let get = await #expect(throws: HTTPError.self) { try await walk(Query(method: .get, parameters: [:])) }
+        #expect(get?.code == .invalidRequest && get?.message.contains("v.after") == true)
     }
 
     @Test(arguments: [HTTPMethod.post, .put, .delete])
@@ -85,12 +85,6 @@ struct PageParameterTests {
         let request = try StandardRequestBuilder(template).request()
         #expect(request.query.escaped == "page=3")
         #expect(try request.body.encode() == Data("text".utf8))
-    }
-
-    @Test(arguments: [HTTPMethod.get, .head])
-    func `the page of a GET is in the query`(method: HTTPMethod) throws {
-        let request = try StandardRequestBuilder(Query(method: method, parameters: [:]).paginated(page: 3)).request()
-        #expect(request.query.escaped == "page=3" && request.body.isEmpty)
     }
 
     private func nested<Template: RequestTemplate>(_ template: Template, _ depth: Int) throws -> HTTPRequest {
@@ -118,11 +112,6 @@ struct PageParameterTests {
             #expect(parameters["1"] as? Int == 7 && parameters[count - 1].name == "0")
         }
         #expect(ratio < 8)
-    }
-
-    @Test func `a GET has no JSON, so a path of names is refused`() async throws {
-        let error = await #expect(throws: HTTPError.self) { try await walk(Query(method: .get, parameters: [:])) }
-        #expect(error?.code == .invalidRequest && error?.message.contains("v.after") == true)
     }
 }
 

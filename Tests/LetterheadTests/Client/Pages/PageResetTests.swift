@@ -18,13 +18,40 @@ struct PageResetTests {
         var items = client.items(of: numbers).makeAsyncIterator()
         #expect(try await items.next() == 1)
         await client.reset()
-        for _ in 1...3 {
-            let error = await #expect(throws: HTTPError.self) { try await items.next() }
-            #expect(error?.code == .cancelled && error?.message.contains("the client was reset") == true)
-        }
+        for _ in 1...3 { await expectCancelled(&items) }
         #expect(mock.requests.count == 1)
         var fresh = client.items(of: numbers).makeAsyncIterator()
         #expect(try await fresh.next() == 1)
+    }
+
+    private func expectCancelled<Iterator: AsyncIteratorProtocol>(_ iterator: inout Iterator) async {
+        do {
+            _ = try await iterator.next()
+            Issue.record("an element was delivered")
+        } catch {
+            let error = error as? HTTPError
+            #expect(error?.code == .cancelled && error?.message.contains("the client was reset") == true)
+        }
+    }
+
+    @Test func `events and values that have arrived are not delivered after a reset`() async throws {
+        let stubs = StubLoader()
+            .on(.any("/events")) { _ in
+                .stream([Data("data: a\n\ndata: b\n\n".utf8)], headers: [.contentType: "text/event-stream"])
+            }
+            .on(.any()) { _ in
+                .stream([Data("1\n2\n3\n".utf8)], headers: [.contentType: "application/x-ndjson"])
+            }
+        let client = HTTPClient.over(stubs)
+        var events = client.events(of: TestEndpoint("events"), reconnecting: .whenClosed).makeAsyncIterator()
+        var values = client.values(of: TestEndpoint("values"), as: Int.self).makeAsyncIterator()
+        #expect(try await events.next()?.data == "a")
+        #expect(try await values.next() == 1)
+        await client.reset()
+        await expectCancelled(&events)
+        await expectCancelled(&values)
+        #expect(try await values.next() == nil)
+        #expect(stubs.requests.count == 2)
     }
 
     /// Iterates over pages with ten minutes between them.
@@ -77,40 +104,6 @@ struct PageResetTests {
         let slow = Slow { await own.withLock { $0 }?.reset() }
         let error = await #expect(throws: HTTPError.self) { try await client.pages(of: slow).collect() }
         #expect(error?.code == .cancelled && mock.requests.count == 1)
-    }
-
-    @Test func `events that have arrived are not delivered after a reset`() async throws {
-        let mock = StubLoader().on(.any()) { _ in
-            .stream([Data("data: a\n\ndata: b\n\n".utf8)], headers: [.contentType: "text/event-stream"])
-        }
-        let client = HTTPClient.over(mock)
-        var events = client.events(of: TestEndpoint(), reconnecting: .whenClosed).makeAsyncIterator()
-        #expect(try await events.next()?.data == "a")
-        await client.reset()
-        do {
-            _ = try await events.next()
-            Issue.record("an element was delivered")
-        } catch let error as HTTPError {
-            #expect(error.code == .cancelled && error.message.contains("the client was reset"))
-        }
-        #expect(mock.requests.count == 1)
-    }
-
-    @Test func `values that have arrived are not delivered after a reset`() async throws {
-        let client = HTTPClient.over(
-            StubLoader().on(.any()) { _ in
-                .stream([Data("1\n2\n3\n".utf8)], headers: [.contentType: "application/x-ndjson"])
-            })
-        var values = client.values(of: TestEndpoint(), as: Int.self).makeAsyncIterator()
-        #expect(try await values.next() == 1)
-        await client.reset()
-        do {
-            _ = try await values.next()
-            Issue.record("an element was delivered")
-        } catch let error as HTTPError {
-            #expect(error.code == .cancelled && error.message.contains("the client was reset"))
-        }
-        #expect(try await values.next() == nil)
     }
 }
 

@@ -14,18 +14,19 @@ struct PagedServer {
         var status: HTTPStatus
 
         init(
-            _ target: String, _ body: String, headers: HTTPHeaders = [:], expects: String? = nil,
+            _ target: String, _ body: String, headers: HTTPHeaders = [:], link: String? = nil, expects: String? = nil,
             status: HTTPStatus = .ok
         ) {
             (self.target, self.body, self.headers, self.expects) = (target, body, headers, expects)
             self.status = status
+            if let link { self.headers["Link"] = link }
         }
     }
 
     let server: MockServer
     let client: HTTPClient
 
-    init(_ answers: [Answer], prefix: String = "") async throws {
+    init(_ answers: [Answer]) async throws {
         server = try await MockServer.start { request in
             guard let answer = answers.first(where: { $0.target == request.target && $0.fits(request) }) else {
                 return MockServer.Response(status: 400, body: Data("not asked for: \(request.target)".utf8))
@@ -34,7 +35,7 @@ struct PagedServer {
             headers["Content-Type"] = "application/json"
             return MockServer.Response(status: answer.status, headers: headers, body: Data(answer.body.utf8))
         }
-        client = HTTPClient(environment: ServerEnvironment(baseURL: server.url.appendingPathComponent(prefix)))
+        client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
     }
 
     /// The targets that were asked for, in order.

@@ -15,29 +15,27 @@ struct PagerTests {
     }
 
     /// Lets loads pass one by one.
-    final class Gate: Sendable {
-        private let state = Mutex((open: 0, waiters: [CheckedContinuation<Void, Never>]()))
-        let arrived = Atomic<Int>(0)
+    private struct Gate: Sendable {
+        let arrived = Observed(0)
+        private let passing = Observed(0)
 
         func pass() async {
-            arrived.add(1, ordering: .relaxed)
-            await withCheckedContinuation { waiter in
-                let isOpen = state.withLock { state in
-                    if state.open > 0 { state.open -= 1 } else { state.waiters.append(waiter) }
-                    return state.waiters.isEmpty
-                }
-                if isOpen { waiter.resume() }
-            }
+            arrived.change { $0 += 1 }
+            let number = arrived.value
+            await passing.wait { $0 >= number }
         }
 
-        func letOneThrough() {
-            let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
-                guard state.waiters.isEmpty else { return state.waiters.removeFirst() }
-                state.open += 1
-                return nil
-            }
-            waiter?.resume()
-        }
+        func letOneThrough() { passing.change { $0 += 1 } }
+    }
+
+    private static func page(_ request: HTTPRequest) throws -> HTTPResponse {
+        try .ok(request, json: [Int(request[query: "page"] ?? "") ?? 0])
+    }
+
+    private let counting = MockLoader { try PagerTests.page($0) }
+
+    private func client(over mock: MockLoader) -> HTTPClient {
+        HTTPClient(environment: .of("https://example.test"), transport: mock)
     }
 
     private func pager(_ gate: Gate? = nil, pages: Int = 3) -> (pager: Pager<Paginated<Numbers>>, mock: MockLoader) {
@@ -46,8 +44,7 @@ struct PagerTests {
             let page = Int(request[query: "page"] ?? "") ?? 0
             return try .ok(request, json: page <= pages ? [page] : [])
         }
-        let client = HTTPClient(links: ModifyRequest { $0.host = "example.test" }, transport: mock)
-        return (client.pager(of: Numbers().paginated()), mock)
+        return (client(over: mock).pager(of: Numbers().paginated()), mock)
     }
 
     @Test func `pages arrive one by one until the last`() async throws {
@@ -80,7 +77,7 @@ struct PagerTests {
         let gate = Gate()
         let (pager, mock) = pager(gate)
         let first = Task { try await pager.next() }
-        await until { gate.arrived.load(ordering: .relaxed) == 1 }
+        await gate.arrived.wait { $0 == 1 }
         let second = Task { try await pager.next() }
         await until { pager.waiting == 2 }
         first.cancel()
@@ -96,10 +93,9 @@ struct PagerTests {
         let mock = MockLoader { request in
             await gate.pass()
             if isBroken.exchange(false, ordering: .relaxed) { return HTTPResponse(request: request, status: 503) }
-            return try .ok(request, json: [Int(request[query: "page"] ?? "") ?? 0])
+            return try Self.page(request)
         }
-        let client = HTTPClient(links: ModifyRequest { $0.host = "example.test" }, transport: mock)
-        let pager = client.pager(of: Numbers().paginated())
+        let pager = client(over: mock).pager(of: Numbers().paginated())
         let first = Task { try await pager.next() }
         await until { pager.waiting == 1 }
         let second = Task { try await pager.next() }
@@ -110,8 +106,7 @@ struct PagerTests {
     }
 
     @Test func `after a reset of the client a pager starts at the first page, without its checkpoint`() async throws {
-        let mock = MockLoader { request in try .ok(request, json: [Int(request[query: "page"] ?? "") ?? 0]) }
-        let client = HTTPClient(links: ModifyRequest { $0.host = "example.test" }, transport: mock)
+        let client = client(over: counting)
         let pager = client.pager(of: Numbers().paginated())
         let checkpoint = try await pager.next()?.checkpoint
         #expect(try await pager.next()?.value == [2])
@@ -136,9 +131,9 @@ struct PagerTests {
                 // A transport that has the response already when it is cancelled.
                 while !Task.isCancelled { await Task.yield() }
             }
-            return try .ok(request, json: [Int(request[query: "page"] ?? "") ?? 0])
+            return try Self.page(request)
         }
-        let own = HTTPClient(links: ModifyRequest { $0.host = "example.test" }, transport: mock)
+        let own = self.client(over: mock)
         client.withLock { $0 = own }
         let pager = own.pager(of: Numbers().paginated())
         let error = await #expect(throws: HTTPError.self) { try await pager.next() }
@@ -148,8 +143,7 @@ struct PagerTests {
     }
 
     @Test func `a page sequence that has begun ends with cancelled after a reset of the client`() async throws {
-        let mock = MockLoader { request in try .ok(request, json: [Int(request[query: "page"] ?? "") ?? 0]) }
-        let client = HTTPClient(links: ModifyRequest { $0.host = "example.test" }, transport: mock)
+        let (mock, client) = (counting, client(over: counting))
         for settings in [PageSettings(), PageSettings(prefetches: true)] {
             let expected = mock.requests.count + (settings.prefetches ? 2 : 1)
             var pages = client.pages(of: Numbers().paginated(), settings: settings).makeAsyncIterator()
@@ -174,28 +168,13 @@ struct PagerTests {
         gate.letOneThrough()
         #expect(try await pager.next()?.value == [1])
         let late = Task { try await pager.next() }
-        await until { gate.arrived.load(ordering: .relaxed) >= 2 }
+        await gate.arrived.wait { $0 >= 2 }
         pager.reset()
         await #expect(throws: CancellationError.self) { try await late.value }
         gate.letOneThrough()
         gate.letOneThrough()
         #expect(try await pager.next()?.value == [1])
         #expect(mock.requests.map { $0[query: "page"] } == ["1", "2", "1"])
-    }
-
-    @Test func `cancelling one call does not affect the page of another`() async throws {
-        let gate = Gate()
-        let (pager, mock) = pager(gate)
-        let leaving = Task { try await pager.next() }
-        await until { gate.arrived.load(ordering: .relaxed) > 0 }
-        let staying = Task { try await pager.next() }
-        for _ in 0..<100 { await Task.yield() }
-        leaving.cancel()
-        await #expect(throws: CancellationError.self) { try await leaving.value }
-        gate.letOneThrough()
-        gate.letOneThrough()
-        #expect(try await staying.value?.value == [1])
-        #expect(mock.requests.map { $0[query: "page"] }.allSatisfy { $0 == "1" })
     }
 
     @Test func `a discarded prefetched page is requested again, as after a cancelled call`()
@@ -209,10 +188,10 @@ struct PagerTests {
                 arrived.store(true, ordering: .relaxed)
                 try await Task.sleep(for: .seconds(60))
             }
-            return try .ok(request, json: [page])
+            return try Self.page(request)
         }
-        let client = HTTPClient(links: ModifyRequest { $0.host = "example.test" }, transport: mock)
-        var kept = client.pages(of: Numbers().paginated(), settings: PageSettings(prefetches: true)).makeAsyncIterator()
+        var kept = client(over: mock).pages(of: Numbers().paginated(), settings: PageSettings(prefetches: true))
+            .makeAsyncIterator()
         #expect(try await kept.next()?.value == [1])
         await until { arrived.load(ordering: .relaxed) }
         let call = Task { [kept] in
@@ -226,22 +205,9 @@ struct PagerTests {
     }
 
     @Test func `after the maximum of pages there are no more`() async throws {
-        let mock = MockLoader { request in try .ok(request, json: [1]) }
-        let client = HTTPClient(links: ModifyRequest { $0.host = "example.test" }, transport: mock)
-        let pager = client.pager(of: Numbers().paginated(), settings: PageSettings(maximumPages: 1))
+        let pager = client(over: counting).pager(of: Numbers().paginated(), settings: PageSettings(maximumPages: 1))
         #expect(try await pager.next()?.checkpoint != nil)
         #expect(!pager.hasMore)
-    }
-
-    @Test func `an error does not change the position of the pager`() async throws {
-        let mock = MockLoader { request in try .ok(request, json: [Int(request[query: "page"] ?? "") ?? 0]) }
-            .then { request in try .ok(request, json: [1]) }
-            .then { request in HTTPResponse(request: request, status: 503) }
-        let client = HTTPClient(links: ModifyRequest { $0.host = "example.test" }, transport: mock)
-        let pager = client.pager(of: Numbers().paginated())
-        #expect(try await pager.next()?.value == [1])
-        await #expect(throws: HTTPError.self) { try await pager.next() }
-        #expect(try await pager.next()?.value == [2])
     }
 
     @Test func `a pager that is dropped ends its load`() async throws {
@@ -253,7 +219,7 @@ struct PagerTests {
             try await Task.sleep(for: .seconds(60))
             return HTTPResponse(request: request, status: .ok)
         }
-        let client = HTTPClient(links: ModifyRequest { $0.host = "example.test" }, transport: mock)
+        let client = client(over: mock)
         let call = Task { _ = try await client.pager(of: Numbers().paginated()).next() }
         await until { loading.load(ordering: .relaxed) }
         call.cancel()

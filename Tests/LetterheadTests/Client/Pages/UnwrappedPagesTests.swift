@@ -61,13 +61,4 @@ struct UnwrappedPagesTests {
         #expect(try await paged.client.items(of: template).collect() == [1, 2, 3])
         await paged.stop()
     }
-
-    @Test func `a page that cannot be decoded is an error, and the pages before it arrive`() async throws {
-        let paged = try await PagedServer([pages[0], .init("/numbers?after=c1", #"{"data":"none"}"#)])
-        var iterator = paged.client.pages(of: template).makeAsyncIterator()
-        #expect(try await iterator.next()?.value == [1, 2])
-        let error = await #expect(throws: HTTPError.self) { try await iterator.next() }
-        #expect(error?.code == .cannotDecodeResponse)
-        await paged.stop()
-    }
 }
