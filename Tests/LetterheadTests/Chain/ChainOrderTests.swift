@@ -38,16 +38,22 @@ import Testing
         return request
     }
 
+    /// Loads, looks at what is held during the back-off, and lets it pass.
+    private func load(_ chain: any HTTPLoader, path: RequestPath = "/", waiting look: () -> Void = {}) async throws {
+        let request = request(path)
+        let task = Task { try await chain.load(request) }
+        await clock.waitForSleepers(1)
+        look()
+        clock.advance(by: .seconds(5))
+        _ = try await task.value
+    }
+
     @Test(arguments: Order.allCases) func `a log above retry has a line for each load, and one below for each attempt`(
         order: Order
     ) async throws {
         let lines = Mutex<[String]>([])
         let log = PrintLoader { line in lines.withLock { $0.append(line) } }
-        let chain = order.join(log, retry(), failingOnce())
-        let task = Task { try await chain.load(request()) }
-        await clock.waitForSleepers(1)
-        clock.advance(by: .seconds(5))
-        _ = try await task.value
+        try await load(order.join(log, retry(), failingOnce()))
         #expect(lines.withLock { $0.count } == (order == .asRecommended ? 2 : 4))
     }
 
@@ -55,12 +61,9 @@ import Testing
         order: Order
     ) async throws {
         let throttle = Throttle(limit: 1)
-        let chain = order.join(retry(), throttle, failingOnce())
-        let task = Task { try await chain.load(request()) }
-        await clock.waitForSleepers(1)
-        #expect(throttle.running == (order == .asRecommended ? 0 : 1))
-        clock.advance(by: .seconds(5))
-        _ = try await task.value
+        try await load(order.join(retry(), throttle, failingOnce())) {
+            #expect(throttle.running == (order == .asRecommended ? 0 : 1))
+        }
     }
 
     @Test(arguments: Order.allCases)
@@ -68,15 +71,9 @@ import Testing
         order: Order
     ) async throws {
         let chain = order.join(Deadline(.seconds(4), clock: clock), retry(), failingOnce())
-        let task = Task { try await chain.load(request()) }
-        if order == .reversed {
-            await clock.waitForSleepers(1)
-            clock.advance(by: .seconds(5))
-            #expect(try await task.value.status == .ok)
-        } else {
-            let error = await #expect(throws: HTTPError.self) { try await task.value }
-            #expect(error?.code == .timedOut && clock.sleeps.isEmpty)
-        }
+        if order == .reversed { return try await load(chain) }
+        let error = await #expect(throws: HTTPError.self) { try await chain.load(request()) }
+        #expect(error?.code == .timedOut && clock.sleeps.isEmpty)
     }
 
     @Test(arguments: Order.allCases)
@@ -125,11 +122,7 @@ import Testing
         let chain = order.join(
             LimitRate(1, per: .seconds(1), backoff: Backoff(clock: clock)), throttle, MockLoader { .ok($0) })
         _ = try await chain.load(request())
-        let task = Task { try await chain.load(request()) }
-        await clock.waitForSleepers(1)
-        #expect(throttle.running == (order == .asRecommended ? 0 : 1))
-        clock.advance(by: .seconds(1))
-        _ = try await task.value
+        try await load(chain) { #expect(throttle.running == (order == .asRecommended ? 0 : 1)) }
     }
 
     @Test(arguments: Order.allCases) func `a retry begins with the caller's URL if retry is above the redirects`(
@@ -138,11 +131,7 @@ import Testing
         let mock = MockLoader { .ok($0) }
             .then { HTTPResponse(request: $0, status: .found, headers: ["Location": "/2"]) }
             .then { throw HTTPError(.connectionLost, request: $0) }
-        let chain = order.join(retry(), FollowRedirects(), mock)
-        let task = Task { try await chain.load(request("/1")) }
-        await clock.waitForSleepers(1)
-        clock.advance(by: .seconds(5))
-        _ = try await task.value
+        try await load(order.join(retry(), FollowRedirects(), mock), path: "/1")
         #expect(mock.requests.map(\.path.string) == ["/1", "/2", order == .asRecommended ? "/1" : "/2"])
     }
 

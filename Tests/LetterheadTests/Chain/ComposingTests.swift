@@ -66,11 +66,6 @@ private func request(_ lane: String? = nil) -> HTTPRequest {
         #expect(link.loads == 1)
     }
 
-    @Test func `a reset reaches both links and the next loader once`() async {
-        await (link.when(otherwise: other) { _ in false } --> below --> mock).reset()
-        #expect(link.resets == 1 && other.resets == 1 && below.resets == 1)
-    }
-
     @Test func `a condition that throws fails the load`() async throws {
         let chain = link.when { _ in throw Odd() } --> mock
         let error = await #expect(throws: HTTPError.self) { try await chain.load(request()) }
@@ -108,16 +103,6 @@ private func request(_ lane: String? = nil) -> HTTPRequest {
         #expect(part.loads == 1 && below.loads == 3)
         await chain.reset()
         #expect(part.resets == 1 && below.resets == 1)
-    }
-}
-
-@Suite struct CompositeLinkTests {
-    @Test func `a group is its links, in order`() async throws {
-        let (a, b) = (Note("a"), Note("b"))
-        let chain = (a --> b).named("both") --> MockLoader { .ok($0) }
-        _ = try await chain.load(request())
-        await chain.reset()
-        #expect(a.loads == 1 && b.loads == 1 && a.resets == 1 && b.resets == 1)
     }
 }
 

@@ -22,9 +22,12 @@ extension ClientResetTests {
         #expect(error?.code == .cancelled && calls.value == 0)
     }
 
-    @Test(
-        arguments: [Throttle(limit: 1), LimitRate(1, per: .seconds(3_600), backoff: Backoff(clock: TestClock()))]
-            as [any LoaderLink])
+    /// Links that let one load pass.
+    static var queues: [any LoaderLink] {
+        [Throttle(limit: 1), LimitRate(1, per: .seconds(3_600), backoff: Backoff(clock: TestClock()))]
+    }
+
+    @Test(arguments: queues)
     func `a link of two clients ends the waits of the one that is reset`(link: any LoaderLink) async throws {
         let (held, one, other) = (HeldLoader(), ClientIdentity(), ClientIdentity())
         let chain = link --> held
@@ -51,9 +54,7 @@ extension ClientResetTests {
         #expect(try await loads[1].value.status == .ok)
     }
 
-    @Test(
-        arguments: [Throttle(limit: 1), LimitRate(1, per: .seconds(3_600), backoff: Backoff(clock: TestClock()))]
-            as [any LoaderLink])
+    @Test(arguments: queues)
     func `a request of an ended generation enters no queue`(link: any LoaderLink) async throws {
         let (held, identity) = (HeldLoader(), ClientIdentity())
         let chain = link --> held
@@ -81,8 +82,8 @@ extension ClientResetTests {
     }
 
     @Test(arguments: [false, true]) func `a cookie of an earlier generation is not stored`(hasFile: Bool) async throws {
-        let file = FileManager.default.temporaryDirectory.appending(path: "jar-\(UInt64.random(in: 0 ... .max))")
-        defer { try? FileManager.default.removeItem(at: file) }
+        let folder = try TemporaryDirectory()
+        let file = folder.url.appending(path: "jar")
         let jar = hasFile ? CookieJar(file: file) : CookieJar()
         let (identity, gate, reached) = (ClientIdentity(), gate, reached)
         let chain =

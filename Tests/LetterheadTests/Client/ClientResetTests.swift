@@ -2,7 +2,6 @@
 import Foundation
 import LetterheadResilience
 import LetterheadTesting
-import Synchronization
 import TestKit
 import Testing
 
@@ -21,30 +20,13 @@ private struct EndsItsRequests: HTTPLoader {
     let gate = OneShot<Void>()
     let reached = OneShot<Void>()
 
-    /// Waits for the gate, regardless of a cancellation, as code of a caller may.
-    private struct Waiting: HTTPValidator {
-        let reached, gate: OneShot<Void>
-        var asksForRetry = false
-
-        func validate(
-            response: HTTPResponse, forRequest request: HTTPRequest
-        ) async throws -> HTTPValidatorResult {
-            reached.set(())
-            await gate.value
-            return asksForRetry ? .retry(.immediate) : .nextValidator
-        }
-    }
-
-    private func waiting(asksForRetry: Bool = false) -> Waiting {
-        Waiting(reached: reached, gate: gate, asksForRetry: asksForRetry)
-    }
-
     private func client(
-        _ server: MockServer, validators: [any HTTPValidator] = [DefaultValidator()],
-        retrying: Backoff = Backoff()
+        _ server: MockServer, validators: [any HTTPValidator] = [DefaultValidator()], links: (any LoaderLink)? = nil,
+        attemptLinks: (any LoaderLink)? = nil, observers: [any HTTPObserver] = [], retrying: Backoff = Backoff()
     ) -> HTTPClient {
         HTTPClient(
-            environment: ServerEnvironment(baseURL: server.url), validators: validators, retrying: retrying,
+            environment: ServerEnvironment(baseURL: server.url), validators: validators,
+            retrying: retrying, links: links, attemptLinks: attemptLinks, observers: observers,
             transport: HTTPClient.makeTransport(TransportConfiguration()))
     }
 
@@ -53,19 +35,49 @@ private struct EndsItsRequests: HTTPLoader {
         #expect(error?.code == .cancelled && !load.isCancelled)
     }
 
-    @Test(arguments: [true, false])
-    func `a reset does not wait for a validator, and what it decides is too late`(asksForRetry: Bool) async throws {
-        let server = try await MockServer.start { _ in .text("a") }
+    /// Resets a client while a validator looks at the response, which waits regardless of a cancellation, as code of a
+    /// caller may. Requires that the load ends with `.cancelled`, and that the client works afterwards.
+    private func expectTooLate<Value: Sendable>(
+        status: HTTPStatus = 200, asksForRetry: Bool = false,
+        _ send: @escaping @Sendable (HTTPClient) async throws -> Value
+    ) async throws {
+        let server = try await MockServer.start { _ in MockServer.Response(status: status, body: Data("a".utf8)) }
+        let (reached, gate) = (reached, gate)
+        let waiting = ClosureValidator(response: { _, _ in
+            reached.set(())
+            await gate.value
+            return asksForRetry ? .retry(.immediate) : .nextValidator
+        })
         let client = client(
-            server, validators: [waiting(asksForRetry: asksForRetry)], retrying: Backoff(maximumRetries: 3))
-        let load = Task { try await client.send(Get<String>("a")) }
+            server, validators: [waiting], retrying: Backoff(maximumRetries: asksForRetry ? 3 : 0))
+        let load = Task { try await send(client) }
         await reached.value
         await client.reset()
         gate.set(())
         await expectCancelled(load)
         #expect(server.requests.count == 1)
-        #expect(try await client.generationIsNew(after: server))
+        _ = try? await client.send(Get<String>("a"))
+        #expect(server.requests.count > 1)
         await server.stop()
+    }
+
+    @Test(arguments: [true, false])
+    func `a reset does not wait for a validator, and what it decides is too late`(asksForRetry: Bool) async throws {
+        try await expectTooLate(asksForRetry: asksForRetry) { try await $0.send(Get<String>("a")) }
+    }
+
+    @Test(arguments: [200, 500])
+    func `a template receives nothing of the previous user but .cancelled`(status: Int) async throws {
+        let ends = Journal()
+        try await expectTooLate(status: HTTPStatus(status)) { try await $0.send(Recorded(ends: ends)) }
+        #expect(ends.all == ["cancelled"])
+    }
+
+    @Test func `a download that a reset overtakes leaves no file`() async throws {
+        let folder = try TemporaryDirectory()
+        let file = folder.url.appending(path: "saved")
+        try await expectTooLate { try await $0.download(TestEndpoint<HTTPResponse>("a"), to: file) }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).isEmpty)
     }
 
     /// Records what the load of the template ends with.
@@ -85,20 +97,6 @@ private struct EndsItsRequests: HTTPLoader {
             ends.write("decoded")
             return ""
         }
-    }
-
-    @Test(arguments: [200, 500])
-    func `a template receives nothing of the previous user but .cancelled`(status: Int) async throws {
-        let server = try await MockServer.start { _ in MockServer.Response(status: HTTPStatus(status)) }
-        let client = client(server, validators: [waiting()])
-        let ends = Journal()
-        let load = Task { try await client.send(Recorded(ends: ends)) }
-        await reached.value
-        await client.reset()
-        gate.set(())
-        await expectCancelled(load)
-        #expect(ends.all == ["cancelled"])
-        await server.stop()
     }
 
     @Test func `what ends with a generation ends at once if that has ended`() {
@@ -147,9 +145,7 @@ private struct EndsItsRequests: HTTPLoader {
             await gate.value
             return .text("a")
         }
-        let client = HTTPClient(
-            environment: ServerEnvironment(baseURL: server.url), attemptLinks: attemptLinks,
-            transport: HTTPClient.makeTransport(TransportConfiguration()))
+        let client = client(server, attemptLinks: attemptLinks)
         let load = Task {
             let response = try await client.stream(Get<HTTPResponse>("a"))
             for try await _ in response.body { reached.set(()) }
@@ -162,59 +158,18 @@ private struct EndsItsRequests: HTTPLoader {
         await server.stop()
     }
 
-    @Test func `the error of a request that a reset of its chain ends names the reset`() async throws {
-        let (reached, link) = (reached, Autocancel())
-        let chain =
-            link
-            --> MockLoader { request in
-                reached.set(())
-                for await _ in AsyncStream(Void.self, { _ in }) {}
-                throw HTTPError(CancellationError(), request: request)
-            }
-        let load = Task { try await chain.load(try HTTPRequest("https://h.test/a")) }
-        await reached.value
-        await chain.reset()
-        let error = await #expect(throws: HTTPError.self) { try await load.value }
-        #expect(error?.code == .cancelled && error?.message == "the chain was reset")
-    }
-
     @Test(arguments: [nil, Throttle()])
     func `a validator may reset its client`(attemptLinks: Throttle?) async throws {
-        struct Resetting: HTTPValidator {
-            let client: Observed<HTTPClient?>
-
-            func validate(
-                response: HTTPResponse, forRequest request: HTTPRequest
-            ) async throws -> HTTPValidatorResult {
-                await Task { [client] in await client.value?.reset() }.value
-                return .nextValidator
-            }
-        }
         let server = try await MockServer.start { _ in .text("a") }
         let holder = Observed<HTTPClient?>(nil)
-        let client = HTTPClient(
-            environment: ServerEnvironment(baseURL: server.url), validators: [Resetting(client: holder)],
-            attemptLinks: attemptLinks, transport: HTTPClient.makeTransport(TransportConfiguration()))
+        let resetting = ClosureValidator(response: { _, _ in
+            await Task { await holder.value?.reset() }.value
+            return .nextValidator
+        })
+        let client = client(server, validators: [resetting], attemptLinks: attemptLinks)
         holder.change { $0 = client }
         await expectCancelled(Task { try await client.send(Get<String>("a")) })
         holder.change { $0 = nil }
-        await server.stop()
-    }
-
-    @Test func `a download that a reset overtakes leaves no file`() async throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "reset-\(UInt64.random(in: 0 ... .max))")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let server = try await MockServer.start { _ in .text("a") }
-        let client = client(server, validators: [waiting()])
-        let load = Task {
-            try await client.download(TestEndpoint<HTTPResponse>("a"), to: folder.appending(path: "saved"))
-        }
-        await reached.value
-        await client.reset()
-        gate.set(())
-        await expectCancelled(load)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
         await server.stop()
     }
 
@@ -230,33 +185,23 @@ private struct EndsItsRequests: HTTPLoader {
         await server.stop()
     }
 
-    @Test func `a body that has arrived before a reset cannot be read afterwards`() async throws {
-        let server = try await MockServer.start { _ in MockServer.Response(body: Data(count: 1_000_000)) }
-        let client = client(server)
-        let response = try await client.stream(TestEndpoint<HTTPResponse>("a"))
-        var pieces = response.body.makeAsyncIterator()
-        #expect(try await pieces.next() != nil)
-        await client.reset()
-        let error = await #expect(throws: HTTPError.self) { try await pieces.next() }
-        #expect(error?.code == .cancelled && error?.request.id == response.request.id)
-        #expect(try await pieces.next() == nil)
-        await server.stop()
-    }
-
-    @Test(arguments: [false, true])
-    func `a body that nobody reads ends with a reset, and what it holds is released`(isCustom: Bool) async throws {
+    @Test(arguments: [false, true], [0, 1])
+    func `a body ends with a reset, read or not, and what it holds is released`(
+        isCustom: Bool, pieces: Int
+    ) async throws {
         let server = try await MockServer.start { _ in MockServer.Response(body: Data(count: 1_000_000)) }
         let (throttle, log) = (Throttle(limit: 1), EventRecorder())
-        let client = HTTPClient(
-            environment: ServerEnvironment(baseURL: server.url), links: throttle,
-            attemptLinks: isCustom ? Throttle() : nil, observers: [log],
-            transport: HTTPClient.makeTransport(TransportConfiguration()))
+        let client = client(server, links: throttle, attemptLinks: isCustom ? Throttle() : nil, observers: [log])
         let response = try await client.stream(TestEndpoint<HTTPResponse>("a"))
+        var chunks = response.body.makeAsyncIterator()
+        for _ in 0..<pieces { #expect(try await chunks.next() != nil) }
         #expect(throttle.running == 1)
         await client.reset()
         #expect(throttle.running == 0 && log.names.last == "load.cancelled")
-        let error = await #expect(throws: HTTPError.self) { try await response.body.data() }
+        let error = await #expect(throws: HTTPError.self) { try await chunks.next() }
         #expect(error?.code == .cancelled && error?.message == "the client was reset while the body was read")
+        #expect(error?.request.id == response.request.id)
+        #expect(try await chunks.next() == nil)
         await server.stop()
     }
 
@@ -330,16 +275,6 @@ private struct EndsItsRequests: HTTPLoader {
         }
     }
 
-    @Test func `a request that is cancelled by a reset names the reset`() async throws {
-        let held = HeldLoader()
-        let client = HTTPClient(environment: .of("https://a.test"), transport: held)
-        let load = Task { try await client.send(Get<String>("a")) }
-        await held.waitForRunning(1)
-        await client.reset()
-        let error = await #expect(throws: HTTPError.self) { try await load.value }
-        #expect(error?.code == .cancelled && error?.message == "the client was reset")
-    }
-
     @Test func `a client has a task for each request only if its code cannot end itself`() {
         let custom = HTTPClient(attemptLinks: Throttle(), transport: HTTPClient.makeTransport(TransportConfiguration()))
         for client in [custom, HTTPClient(transport: MockLoader())] { #expect("\(client)".contains("Autocancel")) }
@@ -396,14 +331,5 @@ extension HTTPRequest {
         var request = self
         request.context.generation = client?.generation
         return request
-    }
-}
-
-extension HTTPClient {
-    /// Whether the client works after a reset.
-    fileprivate func generationIsNew(after server: MockServer) async throws -> Bool {
-        let count = server.requests.count
-        _ = try? await send(Get<String>("a"))
-        return server.requests.count > count
     }
 }
