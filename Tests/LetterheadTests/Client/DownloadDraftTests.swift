@@ -10,19 +10,6 @@ import Testing
 /// A download that succeeds has saved its file. A response that replaces the one of the transport replaces the
 /// download.
 @Suite(.timeLimit(.minutes(3))) struct DownloadDraftTests {
-    /// A folder that is empty at first.
-    private final class Folder: Sendable {
-        let url = FileManager.default.temporaryDirectory.appending(path: "draft-\(UInt64.random(in: 0 ... .max))")
-        var file: URL { url.appending(path: "saved") }
-
-        init() throws { try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true) }
-
-        deinit { try? FileManager.default.removeItem(at: url) }
-
-        var content: String? { try? String(contentsOf: file, encoding: .utf8) }
-        var files: [String] { (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? [] }
-    }
-
     /// Replaces each response by a new one.
     private struct Rebuild: LoaderLink {
         var body = HTTPResponseBody()
@@ -59,19 +46,19 @@ import Testing
             transport: transport)
     }
 
-    @Test func `a new response without a body has no file, and the download fails`() async throws {
-        for client in [client(links: Rebuild()), client(attemptLinks: Rebuild())] {
-            let folder = try Folder()
-            let error = await #expect(throws: HTTPError.self) {
-                try await client.download(TestEndpoint("a"), to: folder.file)
-            }
+    @Test func `a download that saved no file, because its response was replaced, is an error`() async throws {
+        let refused = ClosureValidator { _, _ in .failChain(URLError(.unknown)) }
+        let unfounded = client(attemptLinks: Rebuild(), over: Self.answering(404))
+        let folder = try DownloadFolder()
+        for client in [client(links: Rebuild()), client(attemptLinks: Rebuild()), unfounded] {
+            let error = await failure { try await client.download(TestEndpoint("a"), to: folder.file) }
             #expect(error?.code == .cannotSaveResponse && folder.files.isEmpty)
         }
-        let folder = try Folder()
-        let error = await #expect(throws: HTTPError.self) {
-            try await client().download(Rebuilding(), to: folder.file)
+        // What a validator refused is not saved for the response that the template puts in its place.
+        for client in [client(), client(validators: [refused])] {
+            let error = await failure { try await client.download(Rebuilding(), to: folder.file) }
+            #expect(error?.code == .cannotSaveResponse && folder.files.isEmpty)
         }
-        #expect(error?.code == .cannotSaveResponse && folder.files.isEmpty)
     }
 
     /// Sets another body at the end.
@@ -95,52 +82,42 @@ import Testing
     ]
 
     @Test(arguments: [0, 1])
-    func `a download saves the body that a link has set`(index: Int) async throws {
+    func `a download saves the body that a link or finish has set`(index: Int) async throws {
         let body = Self.newBodies[index]
         let change = ModifyResponse { $0.body = body() }
         for client in [client(links: change), client(attemptLinks: change), client(links: Rebuild(body: body()))] {
-            let folder = try Folder()
+            let folder = try DownloadFolder()
             let response = try await client.download(TestEndpoint("a"), to: folder.file)
             #expect(response.savedFile == folder.file && response.savedByteCount == 5)
             #expect(response.body.buffered == Data())
             #expect(folder.content == "other" && folder.files == ["saved"])
         }
-        let folder = try Folder()
+        let folder = try DownloadFolder()
         var request = try HTTPRequest("https://h/a")
         request.responseDelivery = .file(folder.file)
         _ = try await client(links: change).send(request)
         #expect(folder.content == "other" && folder.files == ["saved"])
-    }
-
-    @Test func `a download saves the body that finish has set`() async throws {
-        let folder = try Folder()
-        _ = try await client().download(Signing(), to: folder.file)
-        #expect(folder.content == "other" && folder.files == ["saved"])
+        let other = try DownloadFolder()
+        _ = try await client().download(Signing(), to: other.file)
+        #expect(other.content == "other" && other.files == ["saved"])
     }
 
     @Test func `a new body that throws leaves no file`() async throws {
-        let folder = try Folder()
+        let folder = try DownloadFolder()
         let change = ModifyResponse {
             $0.body = HTTPResponseBody(length: nil) { throw URLError(.networkConnectionLost) }
         }
-        let error = await #expect(throws: HTTPError.self) {
-            try await client(links: change).download(TestEndpoint("a"), to: folder.file)
-        }
+        let error = await failure { try await client(links: change).download(TestEndpoint("a"), to: folder.file) }
         #expect(error?.code == .cannotSaveResponse && folder.files.isEmpty)
     }
 
     @Test func `cancelling a download whose body a link has replaced throws CancellationError`() async throws {
-        let folder = try Folder()
-        let (reached, held) = (OneShot<Void>(), OneShot<Void>())
+        let folder = try DownloadFolder()
+        let reached = OneShot<Void>()
         let change = ModifyResponse {
             $0.body = HTTPResponseBody(length: nil) {
                 reached.set(())
-                await withTaskCancellationHandler {
-                    await held.value
-                } onCancel: {
-                    held.set(())
-                }
-                try Task.checkCancellation()
+                try await Task.sleep(for: .seconds(3_600))
                 return nil
             }
         }
@@ -151,24 +128,17 @@ import Testing
         #expect(folder.files.isEmpty)
     }
 
-    /// A number that a closure and a test share.
-    private final class Count: Sendable {
-        private let number = Mutex(0)
-        var value: Int { number.withLock { $0 } }
-        func add() { number.withLock { $0 += 1 } }
-    }
-
     /// Writes each body to a file itself.
     private struct Save: LoaderLink {
         let draft: URL
-        let ends: Count
+        let ends: Counter
 
         func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
             var response = HTTPResponse(request: request, status: 200)
             return try await request.withHTTPErrors {
                 try Data("link".utf8).write(to: draft)
                 guard case .file(let place) = request.responseDelivery else { return response }
-                response.setSavedFile(draft, byteCount: 4, for: place) { [ends] in ends.add() }
+                response.setSavedFile(draft, byteCount: 4, for: place) { [ends] in ends.next() }
                 return response
             }
         }
@@ -178,8 +148,8 @@ import Testing
     func `a file that a link has written takes the place of the destination, unless it is refused`(
         isAccepted: Bool
     ) async throws {
-        let (folder, ends) = (try Folder(), Count())
-        let client = client(links: Save(draft: folder.url.appending(path: "part"), ends: ends))
+        let (folder, ends) = (try DownloadFolder(), Counter())
+        let client = client(links: Save(draft: folder.directory.url.appending(path: "part"), ends: ends))
         let template = TestEndpoint("a").accepting(isAccepted ? [200] : [201])
         let response = try? await client.download(template, to: folder.file)
         #expect(response?.savedByteCount == (isAccepted ? 4 : nil))
@@ -187,23 +157,8 @@ import Testing
         #expect(ends.value == 1)
     }
 
-    @Test func `a download that saved no file is an error`() async throws {
-        let folder = try Folder()
-        let refused = ClosureValidator { _, _ in .failChain(URLError(.unknown)) }
-        let rebuilt = client(attemptLinks: Rebuild(), over: Self.answering(404))
-        let unsaved = await #expect(throws: HTTPError.self) {
-            try await rebuilt.download(TestEndpoint("a"), to: folder.file)
-        }
-        #expect(unsaved?.code == .cannotSaveResponse && folder.files.isEmpty)
-        // What a validator refused is not saved for the response that the template puts in its place.
-        let error = await #expect(throws: HTTPError.self) {
-            try await client(validators: [refused]).download(Rebuilding(), to: folder.file)
-        }
-        #expect(error?.code == .cannotSaveResponse && folder.files.isEmpty)
-    }
-
     @Test func `the request of a failed download can be sent again by a client and by a chain`() async throws {
-        let folder = try Folder()
+        let folder = try DownloadFolder()
         let mock = Self.answering().then {
             HTTPResponse(request: $0, status: 302, headers: ["Location": "/b"])
         }
@@ -231,8 +186,7 @@ import Testing
     }
 
     @Test func `a client that is the transport of another one leaves the file to the outer client`() async throws {
-        let folder = try Folder()
-        try Data("before".utf8).write(to: folder.file)
+        let folder = try DownloadFolder("before")
         let inner = client()
         let transport = AnyLoader { request in
             do { return try await inner.send(request) } catch { throw HTTPError(error, request: request) }
@@ -247,7 +201,7 @@ import Testing
     }
 
     @Test func `an error response to a download is at most 64 MiB, with every limit of the download`() async throws {
-        let folder = try Folder()
+        let folder = try DownloadFolder()
         for length in [nil, 400 << 20] {
             let count = Mutex(0)
             let mock = MockLoader { request in
