@@ -2,6 +2,7 @@
 import Foundation
 import Letterhead
 import LetterheadTesting
+import TestKit
 import Testing
 
 private struct Refused: Error {}
@@ -64,43 +65,32 @@ private struct Refused: Error {}
 }
 
 @Suite struct ModifyResponseTests {
-    @Test func `the changes of the closure are returned for every status`() async throws {
-        let chain =
-            ModifyResponse { if $0.status == 500 { $0.status = 200 } }
-            --> MockLoader {
-                HTTPResponse(request: $0, status: 500)
-            }
-        #expect(try await chain.load(HTTPRequest.to("https://h")).status == .ok)
+    private func load(_ link: ModifyResponse, _ mock: MockLoader) async throws -> HTTPResponse {
+        try await (link --> mock).load(HTTPRequest.to("https://h"))
     }
 
-    @Test func `the closure is not called without a response`() async throws {
-        let chain = ModifyResponse { _ in Issue.record("asked without a response") } --> MockLoader()
-        let error = try await #require(throws: HTTPError.self) { try await chain.load(HTTPRequest.to("https://h")) }
-        #expect(error.code == .cannotConnect)
+    @Test func `the changes of the closure are returned for every status`() async throws {
+        let change = ModifyResponse { if $0.status == 500 { $0.status = 200 } }
+        #expect(try await load(change, MockLoader { HTTPResponse(request: $0, status: 500) }).status == .ok)
+    }
+
+    @Test func `the closure is not called without a response, unless it receives the result`() async throws {
+        let unused = ModifyResponse { _ in Issue.record("asked without a response") }
+        #expect(await failure { try await load(unused, MockLoader()) }?.code == .cannotConnect)
+        let saved = ModifyResponse.result { result in
+            guard case .failure(let error) = result else { return try result.get() }
+            return HTTPResponse(request: error.request, status: 299)
+        }
+        #expect(try await load(saved, MockLoader()).status == 299)
     }
 
     @Test func `an error of the closure is the underlying error, with the response`() async throws {
-        let chain = ModifyResponse { _ in throw Refused() } --> MockLoader { .ok($0) }
-        let error = try await #require(throws: HTTPError.self) { try await chain.load(HTTPRequest.to("https://h")) }
-        #expect(error.underlying is Refused)
-        #expect(error.response?.status == .ok)
-    }
-}
-
-@Suite struct ModifyResponseResultTests {
-    @Test func `a failure can become a response`() async throws {
-        let chain =
-            ModifyResponse.result { result in
-                guard case .failure(let error) = result else { return try result.get() }
-                return HTTPResponse(request: error.request, status: 299)
-            } --> MockLoader()
-        #expect(try await chain.load(HTTPRequest.to("https://h")).status == 299)
-    }
-
-    @Test func `a response can become a failure`() async throws {
-        let chain = ModifyResponse.result { _ in throw Refused() } --> MockLoader { .ok($0) }
-        let error = try await #require(throws: HTTPError.self) { try await chain.load(HTTPRequest.to("https://h")) }
-        #expect(error.underlying is Refused)
+        for link in [ModifyResponse { _ in throw Refused() }, ModifyResponse.result { _ in throw Refused() }] {
+            let error = await failure { try await load(link, MockLoader { .ok($0) }) }
+            #expect(error?.underlying is Refused)
+        }
+        let error = await failure { try await load(ModifyResponse { _ in throw Refused() }, MockLoader { .ok($0) }) }
+        #expect(error?.response?.status == .ok)
     }
 }
 

@@ -66,10 +66,6 @@ struct FailureTests {
         #expect(secret?.bodyExcerpt == nil && secret?.response.map { "\($0)".contains("SECRET") } == false)
     }
 
-    @Test func `the status is checked before the body is decoded`() async {
-        #expect(await error("not JSON")?.code == .unacceptableStatus)
-    }
-
     @Test func `an error's response keeps at most a mebibyte of the body`() async {
         #expect(await error(String(repeating: "x", count: 3 << 20))?.response?.body.length == 1 << 20)
     }
@@ -83,20 +79,5 @@ struct FailureTests {
         let client = HTTPClient.over(stubs)
         let text = try #require(await #expect(throws: HTTPError.self) { try await client.send(Counts()) }).description
         #expect(text.contains(#"a\u{a}\u{1b}xxx"#) && text.utf8.count < 400)
-    }
-
-    @Test func `a decoding error contains the path and what was found, and has the DecodingError inside`() async throws
-    {
-        struct User: Decodable, Sendable { var id: Int }
-        struct Users: RequestTemplate {
-            typealias Response = [User]
-            var path: RequestPath { "users" }
-        }
-        let stubs = StubLoader().on(.any()) { _ in .json([["id": 1], ["id": "SECRET"]] as JSONValue) }
-        let error = await #expect(throws: HTTPError.self) { try await HTTPClient.over(stubs).send(Users()) }
-        #expect(error?.code == .cannotDecodeResponse && error?.underlying is DecodingError)
-        #expect(error?.description.contains("[1].id: expected Int, found a string") == true)
-        #expect(error?.description.contains("SECRET") == false)
-        #expect(error?.response?.status == .ok && error?.attempts.count == 1)
     }
 }

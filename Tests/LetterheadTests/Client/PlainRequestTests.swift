@@ -8,6 +8,14 @@ import Testing
 
 /// Requests without a template.
 @Suite struct PlainRequestTests {
+    private let text = #"{"author_name":"ada"}"#
+    private let snake: JSONDecoder
+
+    init() {
+        snake = JSONDecoder()
+        snake.keyDecodingStrategy = .convertFromSnakeCase
+    }
+
     private struct Post: Codable, Sendable, Equatable {
         var authorName: String
     }
@@ -24,9 +32,6 @@ import Testing
     private let request = HTTPRequest(url: URL(string: "https://h.test/a") ?? URL(filePath: "/"))
 
     @Test func `a response is decoded by the decoder of the client, or by that of the request`() async throws {
-        let snake = JSONDecoder()
-        snake.keyDecodingStrategy = .convertFromSnakeCase
-        let text = #"{"author_name":"ada"}"#
         #expect(
             try await client(text, decoder: snake).send(request).decode(Post.self) == Post(authorName: "ada"))
         var own = request
@@ -40,9 +45,7 @@ import Testing
     }
 
     @Test func `a client in the chain of another client does not change the decoder`() async throws {
-        let snake = JSONDecoder()
-        snake.keyDecodingStrategy = .convertFromSnakeCase
-        let inner = client(#"{"author_name":"ada"}"#)
+        let inner = client(text)
         let outer = HTTPClient(decoder: snake, transport: AnyLoader { try await inner.send($0) })
         #expect(try await outer.send(request).decode(Post.self) == Post(authorName: "ada"))
         let template = TestEndpoint("a", answering: Post.self).with { $0.baseURL = URL(string: "https://h.test") }
@@ -50,11 +53,8 @@ import Testing
     }
 
     @Test func `a request that is sent again keeps the decoder of its client`() async throws {
-        let snake = JSONDecoder()
-        snake.keyDecodingStrategy = .convertFromSnakeCase
-        let text = #"{"author_name":"ada"}"#
         let earlier = try await client(text, decoder: snake).send(request)
-        let alone = MockLoader { HTTPResponse(request: $0, status: .ok, body: HTTPResponseBody(Data(text.utf8))) }
+        let alone = MockLoader { [text] in .ok($0, body: Data(text.utf8)) }
         #expect(try await alone.load(earlier.request).decode(Post.self) == Post(authorName: "ada"))
         var moved = try HTTPRequest("https://mirror.test/")
         moved.options = earlier.request.options
@@ -82,16 +82,6 @@ import Testing
         await #expect(throws: HTTPError.self) { try await response.decode(Int.self) }
         let error = try await #require(throws: HTTPError.self) { try await client("no", status: 404).stream(request) }
         #expect(error.code == .unacceptableStatus && error.bodyExcerpt == "no")
-    }
-
-    @Test func `a plain request is saved to a file`() async throws {
-        let file = FileManager.default.temporaryDirectory.appending(path: "plain-\(UInt64.random(in: 0 ... .max))")
-        defer { try? FileManager.default.removeItem(at: file) }
-        await #expect(throws: HTTPError.self) { try await client("no", status: 404).download(request, to: file) }
-        #expect(!FileManager.default.fileExists(atPath: file.path))
-        let response = try await client("saved").download(request, to: file)
-        #expect(response.savedFile == file && response.savedByteCount == 5)
-        #expect(try String(contentsOf: file, encoding: .utf8) == "saved")
     }
 
     @Test(arguments: [

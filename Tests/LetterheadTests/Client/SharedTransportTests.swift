@@ -8,13 +8,14 @@
 
     /// Clients that share a transport. One of them is reset.
     @Suite(.timeLimit(.minutes(3))) struct SharedTransportTests {
-        private struct GetText: RequestTemplate {
-            typealias Response = String
-            var path: RequestPath { "text" }
+        private func okServer(closed: DispatchSemaphore = DispatchSemaphore(value: 0)) -> RawServer {
+            RawServer { connection, _ in
+                while connection.readHead() != nil {
+                    connection.write("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nok")
+                }
+                closed.signal()
+            }
         }
-
-        /// Returns a transport: one as the default one, or one as of `makeTransport`.
-        private func transport(isDefault: Bool) -> CurlLoader { CurlLoader(isShared: isDefault) }
 
         private func client(_ server: RawServer, _ transport: CurlLoader) -> HTTPClient {
             HTTPClient(environment: ServerEnvironment(baseURL: server.url()), transport: transport)
@@ -39,10 +40,10 @@
         func `a reset of one client leaves the requests of another in progress`(isDefault: Bool, resets: Int)
             async throws
         {
-            let transport = transport(isDefault: isDefault)
+            let transport = CurlLoader(isShared: isDefault)
             let (began, rest) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
             let server = halfServer(began: began, rest: rest)
-            let other = Task { [client = client(server, transport)] in try await client.send(GetText()) }
+            let other = Task { [client = client(server, transport)] in try await client.send(Get<String>("text")) }
             #expect(await began.isSignaled())
             for _ in 0..<resets { await client(server, transport).reset() }
             rest.signal()
@@ -53,11 +54,11 @@
         func `a reset cancels the client's own requests, and closes their connections`(
             isDefault: Bool, otherResets: Int
         ) async throws {
-            let transport = transport(isDefault: isDefault)
+            let transport = CurlLoader(isShared: isDefault)
             let signals = (0..<3).map { _ in DispatchSemaphore(value: 0) }
             let server = halfServer(began: signals[0], rest: signals[1], closed: signals[2])
             let client = client(server, transport)
-            let own = Task { try await client.send(GetText()) }
+            let own = Task { try await client.send(Get<String>("text")) }
             #expect(await signals[0].isSignaled())
             // Resets of other clients replace the connections of the transport.
             for _ in 0..<otherResets { await self.client(server, transport).reset() }
@@ -71,35 +72,26 @@
         @Test(arguments: [true, false])
         func `requests after a reset use a new connection, and the old one is closed`(isDefault: Bool) async throws {
             let closed = DispatchSemaphore(value: 0)
-            let server = RawServer { connection, _ in
-                while connection.readHead() != nil {
-                    connection.write("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nok")
-                }
-                closed.signal()
-            }
-            let client = client(server, transport(isDefault: isDefault))
-            for _ in 0..<2 { #expect(try await client.send(GetText()) == "ok") }
+            let server = okServer(closed: closed)
+            let client = client(server, CurlLoader(isShared: isDefault))
+            for _ in 0..<2 { #expect(try await client.send(Get<String>("text")) == "ok") }
             #expect(server.connectionCount == 1)
             await client.reset()
             #expect(await closed.isSignaled())
-            #expect(try await client.send(GetText()) == "ok")
+            #expect(try await client.send(Get<String>("text")) == "ok")
             #expect(server.connectionCount == 2)
         }
 
         @Test(arguments: [true, false])
         func `a reset of one client leaves the idle connections of another open`(isDefault: Bool) async throws {
-            let server = RawServer { connection, _ in
-                while connection.readHead() != nil {
-                    connection.write("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nok")
-                }
-            }
-            let transport = transport(isDefault: isDefault)
+            let server = okServer()
+            let transport = CurlLoader(isShared: isDefault)
             let (one, other) = (client(server, transport), client(server, transport))
             for _ in 0..<3 {
-                #expect(try await other.send(GetText()) == "ok")
+                #expect(try await other.send(Get<String>("text")) == "ok")
                 await one.reset()
-                #expect(try await other.send(GetText()) == "ok")
-                #expect(try await one.send(GetText()) == "ok")
+                #expect(try await other.send(Get<String>("text")) == "ok")
+                #expect(try await one.send(Get<String>("text")) == "ok")
             }
             #expect(server.connectionCount == 1)
         }
@@ -112,7 +104,7 @@
         {
             let (began, rest) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
             let server = halfServer(began: began, rest: rest)
-            let transport = transport(isDefault: isDefault)
+            let transport = CurlLoader(isShared: isDefault)
             let load = Task { try await transport.load(HTTPRequest(url: server.url())) }
             #expect(await began.isSignaled())
             if isOfClient { await client(server, transport).reset() } else { await transport.reset() }

@@ -3,7 +3,6 @@ import Foundation
 import Letterhead
 import LetterheadTesting
 import Synchronization
-import TestKit
 import Testing
 
 /// Bodies that are still being read when their chain is reset.
@@ -61,46 +60,5 @@ import Testing
         let error = await #expect(throws: HTTPError.self) { try await chunks.next() }
         #expect(error?.code == .cancelled)
         #expect(try await chunks.next() == nil)
-    }
-
-    @Test func `a body that is dropped, partly read or unread, is not retained`() async throws {
-        var response: HTTPResponse? = try await load()
-        var chunks = response?.body.makeAsyncIterator()
-        #expect(try await chunks?.next() != nil && link.running == 1)
-        (response, chunks) = (nil, nil)
-        #expect(link.running == 0 && stalling.ends.withLock { $0 } == 1)
-        response = try await load()
-        #expect(response?.status == .ok && link.running == 1)
-        response = nil
-        #expect(link.running == 0 && stalling.ends.withLock { $0 } == 2)
-    }
-
-    @Test func `a body that ends or fails is delivered unchanged, and is not retained`() async throws {
-        struct Odd: Error {}
-        let chunks = Chunks(3)
-        let whole =
-            link
-            --> AnyLoader {
-                HTTPResponse(request: $0, status: .ok, body: HTTPResponseBody(length: 3) { chunks.next() })
-            }
-        let response = try await whole.load(try .to("https://a.test"))
-        #expect(response.body.length == 3)
-        #expect(try await response.body.data() == Data("xxx".utf8) && link.running == 0)
-        await #expect(throws: HTTPBodyError.alreadyRead) { try await response.body.data() }
-        let broken =
-            link
-            --> AnyLoader { HTTPResponse(request: $0, status: .ok, body: HTTPResponseBody(length: 3) { throw Odd() }) }
-        let other = try await broken.load(try .to("https://a.test"))
-        await #expect(throws: Odd.self) { try await other.body.data() }
-        #expect(link.running == 0)
-    }
-
-    @Test func `cancelling the reader ends its read`() async throws {
-        let response = try await load()
-        let reader = Task { try await response.body.data() }
-        for await pull in stalling.pulls.stream where pull == 2 { break }
-        reader.cancel()
-        await #expect(throws: CancellationError.self) { try await reader.value }
-        #expect(link.running == 0 && stalling.ends.withLock { $0 } == 1)
     }
 }

@@ -68,33 +68,4 @@ import Testing
         gate.change { $0 = true }
         #expect(try await first.value == [Data([1]), Data([1])])
     }
-
-    #if os(Linux)
-        @Test func `cancelling its reader closes the connection within 100 milliseconds`() async throws {
-            let closed = Observed<ContinuousClock.Instant?>(nil)
-            let server = RawServer { connection, _ in
-                guard connection.readHead() != nil else { return }
-                _ = connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\na\n\r\n")
-                _ = connection.waitForEnd()
-                closed.change { $0 = .now }
-            }
-            let time = try await shortestTime(below: .milliseconds(100), of: 5) {
-                closed.change { $0 = nil }
-                let response = try await HTTPClient().stream(HTTPRequest(url: server.url()))
-                let stream = AsyncThrowingStream(reading: response.body.lines)
-                let read = Observed(false)
-                let reader = Task {
-                    for try await _ in stream { read.change { $0 = true } }
-                }
-                await read.wait { $0 }
-                let start = ContinuousClock.now
-                reader.cancel()
-                await #expect(throws: CancellationError.self) { try await reader.value }
-                await closed.wait { $0 != nil }
-                return (closed.value ?? .now) - start
-            }
-            #expect(time < .milliseconds(100))
-            server.stop()
-        }
-    #endif
 }
