@@ -23,7 +23,6 @@ private struct Lost: Error, CustomStringConvertible {
 
     static let cases: [Case] = [
         Case("a negative limit", Throttle(limit: -1), says: "limit or queueLimit of the Throttle is negative"),
-        Case("the least limit", Throttle(limit: .min), says: "limit or queueLimit of the Throttle is negative"),
         Case(
             "negative streams", Throttle(streams: -1), says: "streams, limit or queueLimit of the Throttle is negative"),
         Case("a negative line", Throttle(queueLimit: -1), says: "limit or queueLimit of the Throttle is negative"),
@@ -34,9 +33,7 @@ private struct Lost: Error, CustomStringConvertible {
             "a key of a rate that throws", LimitRate(by: .key { _ in throw Lost() }),
             says: "the closure that returns the key of the request threw Lost"),
         Case("a count of zero", LimitRate(0), says: "the count must be at least 1"),
-        Case("a negative count", LimitRate(.min), says: "the count must be at least 1"),
         Case("an empty window", LimitRate(1, per: .zero), says: "the window more than zero"),
-        Case("a negative window", LimitRate(1, per: .seconds(-1)), says: "the window more than zero"),
         Case("an endless window", LimitRate(1, per: .seconds(Int64.max)), says: "every duration at most one year"),
         Case("a negative line of a rate", LimitRate(queueLimit: -1), says: "limits not negative"),
         Case(

@@ -13,7 +13,7 @@ import Testing
 
     /// What happened. A class, because all loads share it.
     private final class Tally: Sendable {
-        private let state = Mutex((ended: [Int: Int](), running: 0, peak: 0, requests: [Weak]()))
+        private let state = Mutex((ended: [Int: Int](), running: 0, requests: [Weak]()))
 
         /// A mark that every request carries, to see whether one is kept.
         final class Mark: Sendable {}
@@ -23,17 +23,11 @@ import Testing
         }
 
         var kept: Int { state.withLock { $0.requests.count { $0.mark != nil } } }
-        var peak: Int { state.withLock { $0.peak } }
         var running: Int { state.withLock { $0.running } }
         var ended: [Int: Int] { state.withLock { $0.ended } }
         func end(_ index: Int) { state.withLock { $0.ended[index, default: 0] += 1 } }
         func watch(_ mark: Mark) { state.withLock { $0.requests.append(Weak(mark: mark)) } }
-        func enter() {
-            state.withLock {
-                $0.running += 1
-                $0.peak = max($0.peak, $0.running)
-            }
-        }
+        func enter() { state.withLock { $0.running += 1 } }
         func leave() { state.withLock { $0.running -= 1 } }
     }
 

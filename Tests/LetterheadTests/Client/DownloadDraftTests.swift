@@ -71,19 +71,11 @@ import Testing
         }
     }
 
-    private static let newBodies: [@Sendable () -> HTTPResponseBody] = [
-        { HTTPResponseBody(Data("other".utf8)) },
-        {
-            let chunks = Mutex(["ot", "her"])
-            return HTTPResponseBody(length: nil) {
-                chunks.withLock { $0.isEmpty ? nil : Data($0.removeFirst().utf8) }
-            }
-        },
-    ]
-
-    @Test(arguments: [0, 1])
-    func `a download saves the body that a link or finish has set`(index: Int) async throws {
-        let body = Self.newBodies[index]
+    @Test(arguments: [true, false])
+    func `a download saves the body that a link or finish has set`(isStreamed: Bool) async throws {
+        let body = { @Sendable in
+            isStreamed ? StreamedBody.of("other", piecesOf: 2) : HTTPResponseBody(Data("other".utf8))
+        }
         let change = ModifyResponse { $0.body = body() }
         for client in [client(links: change), client(attemptLinks: change), client(links: Rebuild(body: body()))] {
             let folder = try DownloadFolder()

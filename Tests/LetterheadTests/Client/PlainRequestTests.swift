@@ -61,16 +61,6 @@ import Testing
         #expect(try await alone.load(moved).decode(Post.self) == Post(authorName: "ada"))
     }
 
-    @Test func `a response that cannot be decoded is an error with the response in it`() async throws {
-        let response = try await client("[1]").send(request)
-        let error = try await #require(throws: HTTPError.self) { try await response.decode(Post.self) }
-        #expect(error.code == .cannotDecodeResponse && error.underlying is DecodingError)
-        #expect(error.response?.status == 200 && error.request.id == request.id)
-        let empty = try await client("").send(request)
-        let none = try await #require(throws: HTTPError.self) { try await empty.decode(Post.self) }
-        #expect(none.code == .emptyResponse)
-    }
-
     @Test func `a plain request is streamed, and its stream can be decoded once`() async throws {
         let mock = MockLoader { request in
             #expect(request.responseDelivery == .streamed)

@@ -24,10 +24,8 @@ struct PageParameterTests {
     }
 
     private func walk(_ query: Query) async throws -> [JSONValue] {
-        let mock = MockLoader { request in
-            let isFirst = request.body.isEmpty || (try? bodies([request]))?.first?["v"]["after"] == .null
-            return try .ok(request, json: Answer(next: isFirst ? "c" : nil))
-        }
+        let loads = Tally()
+        let mock = MockLoader { try .ok($0, json: Answer(next: loads.next() == 1 ? "c" : nil)) }
         let client = HTTPClient(environment: .of("https://api.example.com"), transport: mock)
         _ = try await client.pages(of: query.paginated(by: .cursor(\.next, parameter: .json("v", "after")))).collect()
         return try bodies(mock.requests)
@@ -39,6 +37,11 @@ struct PageParameterTests {
         let json = try await walk(Query(parameters: ["v": ["first": 2] as JSONValue]))
         #expect(json == own)
         #expect(try await walk(Query(parameters: ["q": "x"])).last == ["q": "x", "v": ["after": "c"]])
+    }
+
+    @Test(arguments: [("3" as JSONValue, 1), (nil, 2)])
+    func `a cursor in a JSON parameter fixes the page unless it is null`(after: JSONValue, pages: Int) async throws {
+        #expect(try await walk(Query(parameters: ["v": ["after": after] as JSONValue])).count == pages)
     }
 
     private struct Numbered: Codable, Sendable {

@@ -84,20 +84,15 @@ struct PageSequenceTests {
         #expect(mock.requests.map { $0[query: "page"] } == ["1", "2", "2", "3"])
     }
 
-    @Test(arguments: [0, 1, 2, 7])
-    func `a sequence ends after the maximum of pages`(maximum: Int) async throws {
-        let (client, mock) = numbers(100)
-        let settings = PageSettings(maximumPages: maximum)
-        #expect(try await client.pages(of: Numbers().paginated(), settings: settings).collect().count == maximum)
-        #expect(mock.requests.count == maximum)
-    }
-
     @Test(arguments: [(0, 0), (1, 1), (2, 1), (3, 2)])
-    func `a sequence of items requests no page after the maximum of items`(maximum: Int, requests: Int) async throws {
+    func `a sequence requests no page after the maximum of pages or of items`(items: Int, pages: Int) async throws {
         let (client, mock) = numbers(100)
-        let settings = PageSettings(maximumItems: maximum)
-        #expect(try await client.items(of: Numbers().paginated(), settings: settings).collect().count == maximum)
-        #expect(mock.requests.count == requests)
+        var settings = PageSettings(maximumItems: items)
+        #expect(try await client.items(of: Numbers().paginated(), settings: settings).collect().count == items)
+        #expect(mock.requests.count == pages)
+        settings = PageSettings(maximumPages: pages)
+        #expect(try await client.pages(of: Numbers().paginated(), settings: settings).collect().count == pages)
+        #expect(mock.requests.count == 2 * pages)
     }
 
     @Test func `a checkpoint survives JSON and a sequence continues from it`() async throws {
@@ -141,25 +136,6 @@ struct PageSequenceTests {
         let walk = Numbers().paginated(by: .linkHeader).addingQuery("tag", "a").query("size", 5)
         #expect(try await client(over: mock).pages(of: walk).collect().count == 2)
         #expect(mock.requests.map(\.target) == ["/numbers?tag=a&size=5", "/numbers?tag=a&size=5&page=2"])
-    }
-
-    struct Search: RequestTemplate {
-        typealias Response = Cursors
-        let after: JSONValue
-        var method: HTTPMethod { .post }
-        var path: RequestPath { "search" }
-        var parameters: RequestParameters { ["page": ["after": after, "size": 2] as JSONValue] }
-    }
-
-    @Test(arguments: [("3" as JSONValue, 1), (nil, 2)])
-    func `a cursor in a JSON parameter fixes the page unless it is null`(after: JSONValue, pages: Int) async throws {
-        let loads = Atomic<Int>(0)
-        let mock = MockLoader { request in
-            let isFirst = loads.add(1, ordering: .relaxed).oldValue == 0
-            return try .ok(request, json: Cursors(items: [1], next: isFirst ? "4" : nil))
-        }
-        let walk = Search(after: after).paginated(by: .cursor(\.next, parameter: .json("page", "after")))
-        #expect(try await client(over: mock).pages(of: walk).collect().count == pages)
     }
 
     @Test func `a page that a template or a later modifier sets is a single page`() async throws {
