@@ -19,12 +19,18 @@ import Testing
         $0.baseURL = URL(string: "https://h")
     }
 
-    private static func send(_ template: some RequestTemplate, _ transport: any HTTPLoader) async throws {
-        _ = try await HTTPClient(transport: transport).send(template)
-    }
+    private static let spoiled = ServerEnvironment.of("https://h", headers: ["X": bad])
+    private static let spoil = ModifyRequest { $0.headers["X"] = bad }
 
-    private static func send(with environment: ServerEnvironment, _ transport: any HTTPLoader) async throws {
-        try await HTTPClient(environment: environment, transport: transport).send(TestEndpoint("a"))
+    private static func send(
+        _ template: some RequestTemplate, environment: ServerEnvironment? = nil,
+        authentication: HTTPAuthentication? = nil, links: ModifyRequest? = nil, attemptLinks: ModifyRequest? = nil,
+        _ transport: any HTTPLoader
+    ) async throws {
+        let client = HTTPClient(
+            environment: environment, authentication: authentication, links: links, attemptLinks: attemptLinks,
+            transport: transport)
+        _ = try await client.send(template)
     }
 
     private static let doors: [Door] = [
@@ -34,33 +40,12 @@ import Testing
         ("an added header", { try await send(base.addingHeader("X", bad), $0) }),
         ("the user agent", { try await send(base.header(.userAgent, bad), $0) }),
         ("a cookie", { try await send(base.header(.cookie, bad), $0) }),
-        ("an environment", { try await send(with: .of("https://h", headers: ["X": bad]), $0) }),
-        (
-            "an environment that is asked for",
-            {
-                try await HTTPClient(
-                    environment: .provided { _ in .of("https://h", headers: ["X": bad]) }, transport: $0
-                ).send(
-                    TestEndpoint("a"))
-            }
-        ),
-        (
-            "a template's own environment",
-            { try await send(TestEndpoint("a").environment(.of("https://h", headers: ["X": bad])), $0) }
-        ),
-        ("a link", { try await HTTPClient(links: ModifyRequest { $0.headers["X"] = bad }, transport: $0).send(base) }),
-        (
-            "a link of an attempt",
-            { try await HTTPClient(attemptLinks: ModifyRequest { $0.headers["X"] = bad }, transport: $0).send(base) }
-        ),
-        (
-            "a bearer token",
-            {
-                try await HTTPClient(
-                    environment: .of("https://h"), authentication: .bearer(Secret(bad)), transport: $0
-                ).send(base)
-            }
-        ),
+        ("an environment", { try await send(TestEndpoint("a"), environment: spoiled, $0) }),
+        ("one that is asked for", { try await send(TestEndpoint("a"), environment: .provided { _ in spoiled }, $0) }),
+        ("a template's own environment", { try await send(TestEndpoint("a").environment(spoiled), $0) }),
+        ("a link", { try await send(base, links: spoil, $0) }),
+        ("a link of an attempt", { try await send(base, attemptLinks: spoil, $0) }),
+        ("a token", { try await send(base, environment: .of("https://h"), authentication: .bearer(Secret(bad)), $0) }),
         (
             "a body's media type",
             { try await send(base.body(DataBody(Data([1]), contentType: MediaType(stringLiteral: bad))), $0) }
@@ -70,10 +55,7 @@ import Testing
         ("a boundary", { try await send(base.with { $0.boundary = bad }.multipart([.text("v", name: "n")]), $0) }),
         ("a header's name", { try await send(base.header(HTTPHeaders.Name(bad), "v"), $0) }),
         ("a method", { try await send(base.with { $0.method = HTTPMethod(bad) }, $0) }),
-        (
-            "a host",
-            { try await HTTPClient(links: ModifyRequest { $0.host = bad }, transport: $0).send(TestEndpoint("a")) }
-        ),
+        ("a host", { try await send(TestEndpoint("a"), links: ModifyRequest { $0.host = bad }, $0) }),
         (
             "a path that is raw",
             { try await send(TestEndpoint("\(raw: "//SECRET")").environment(.of("https://h")), $0) }
