@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Foundation
 import Letterhead
 import LetterheadCaching
 import LetterheadTesting
@@ -7,13 +8,13 @@ import TestKit
 import Testing
 
 @Suite(.timeLimit(.minutes(3))) struct AutocancelTests {
+    private let link = Autocancel()
     private let request: HTTPRequest
 
     init() throws { request = try .to("https://a.test") }
 
     @Test func `a reset cancels the running loads, and returns when all have ended`() async throws {
         let held = HeldLoader()
-        let link = Autocancel()
         let chain = link --> held
         let tasks = (0..<5).map { _ in Task { try await chain.load(request) } }
         await held.waitForRunning(5)
@@ -23,29 +24,6 @@ import Testing
             let error = await #expect(throws: HTTPError.self) { try await task.value }
             #expect(error?.code == .cancelled && error?.message == "the chain was reset" && !task.isCancelled)
         }
-    }
-
-    @Test func `loads are removed when they end, in any order`() async throws {
-        let held = HeldLoader()
-        let link = Autocancel()
-        let chain = link --> held
-        let start = { (path: String) async throws -> Task<HTTPResponse, any Error> in
-            let (request, count) = (try HTTPRequest.to("https://a.test" + path), held.running)
-            let task = Task { try await chain.load(request) }
-            await held.waitForRunning(count + 1)
-            return task
-        }
-        var tasks = [try await start("/0"), try await start("/1"), try await start("/2")]
-        for (index, left) in [(0, 2), (2, 1)] {
-            held.open("/\(index)")
-            _ = try await tasks[index].value
-            #expect(link.running == left)
-        }
-        tasks.append(try await start("/3"))
-        #expect(link.running == 2)
-        await chain.reset()
-        #expect(link.running == 0 && held.running == 0)
-        for task in [tasks[1], tasks[3]] { await #expect(throws: HTTPError.self) { try await task.value } }
     }
 
     @Test func `any error of a cancelled load is reported as cancelled`() async throws {
@@ -106,21 +84,6 @@ import Testing
         }
     #endif
 
-    @Test func `a load that begins during a reset is refused, and a later one is not`() async throws {
-        let (slow, held) = (HeldReset(), HeldLoader())
-        let chain = Autocancel() --> slow --> held
-        async let reset: Void = chain.reset()
-        await slow.waitForResets(1)
-        let error = await #expect(throws: HTTPError.self) { try await chain.load(request) }
-        #expect(error?.code == .resetInProgress && error?.mayHaveBeenSent == false && held.started.isEmpty)
-        slow.open()
-        await reset
-        async let response = chain.load(request)
-        await held.waitForRunning(1)
-        held.open()
-        #expect(try await response.status == .ok)
-    }
-
     @Test(arguments: [Autocancel(), Deduplicate()] as [any LoaderLink])
     func `a load that was cancelled before it began reaches no loader`(link: any LoaderLink) async throws {
         let mock = MockLoader { .ok($0) }
@@ -179,7 +142,6 @@ import Testing
     }
 
     @Test func `a response that arrives after a reset has begun is not returned`() async throws {
-        let link = Autocancel()
         let chain =
             link
             --> AnyLoader { request in
@@ -211,5 +173,61 @@ import Testing
         let error = await #expect(throws: HTTPError.self) { try await load.value }
         #expect(error?.code == .cancelled)
         whole.change { $0 = nil }
+    }
+
+    // MARK: Bodies that are still being read
+
+    /// A body that has one piece, and then nothing until its reader's pull is cancelled.
+    ///
+    /// A class, because the chain and the test share what they see of it.
+    private final class Stalling: HTTPLoader {
+        let pulls = AsyncStream<Int>.makeStream()
+        let ends = Mutex(0)
+        private let count = Mutex(0)
+
+        func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+            HTTPResponse(
+                request: request, status: .ok,
+                body: HTTPResponseBody(length: nil) { [self] in
+                    let number = count.withLock { count in
+                        count += 1
+                        return count
+                    }
+                    pulls.continuation.yield(number)
+                    if number > 1 { try await Task.sleep(for: .seconds(3_600)) }
+                    return Data("x".utf8)
+                } cancel: { [self] in
+                    ends.withLock { $0 += 1 }
+                })
+        }
+    }
+
+    private let stalling = Stalling()
+
+    private func load() async throws -> HTTPResponse {
+        try await (link --> stalling).load(request)
+    }
+
+    @Test func `a reset ends a body whose next piece is awaited, with .cancelled`() async throws {
+        let response = try await load()
+        let reader = Task { try await response.body.data() }
+        for await pull in stalling.pulls.stream where pull == 2 { break }
+        #expect(link.running == 1)
+        await (link --> stalling).reset()
+        #expect(link.running == 0 && stalling.ends.withLock { $0 } == 1)
+        let error = await #expect(throws: HTTPError.self) { try await reader.value }
+        #expect(error?.code == .cancelled && !reader.isCancelled && error?.request.id == response.request.id)
+    }
+
+    @Test(arguments: [0, 1])
+    func `a reset ends a body that is not being read, and the next read reports it`(pieces: Int) async throws {
+        let response = try await load()
+        var chunks = response.body.makeAsyncIterator()
+        for _ in 0..<pieces { _ = try await chunks.next() }
+        await (link --> stalling).reset()
+        #expect(link.running == 0 && stalling.ends.withLock { $0 } == 1)
+        let error = await #expect(throws: HTTPError.self) { try await chunks.next() }
+        #expect(error?.code == .cancelled)
+        #expect(try await chunks.next() == nil)
     }
 }

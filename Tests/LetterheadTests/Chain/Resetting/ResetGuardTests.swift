@@ -5,10 +5,11 @@ import TestKit
 import Testing
 
 @Suite(.timeLimit(.minutes(3))) struct ResetGuardTests {
-    @Test func `a load during a reset fails at once, and a later one works`() async throws {
+    @Test(arguments: [ResetGuard(), Autocancel()] as [any LoaderLink])
+    func `a load during a reset fails at once, and a later one works`(link: any LoaderLink) async throws {
         let slow = HeldReset()
         let mock = MockLoader { .ok($0) }
-        let chain = ResetGuard() --> slow --> mock
+        let chain = link --> slow --> mock
         async let reset: Void = chain.reset()
         await slow.waitForResets(1)
         let request = try HTTPRequest.to("https://a.test")
