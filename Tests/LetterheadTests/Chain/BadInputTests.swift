@@ -3,6 +3,7 @@ import Foundation
 import Letterhead
 import LetterheadResilience
 import LetterheadTesting
+import TestKit
 import Testing
 
 private struct Lost: Error, CustomStringConvertible {
@@ -22,30 +23,16 @@ private struct Lost: Error, CustomStringConvertible {
     }
 
     static let cases: [Case] = [
-        Case("a negative limit", Throttle(limit: -1), says: "limit or queueLimit of the Throttle is negative"),
         Case(
             "negative streams", Throttle(streams: -1), says: "streams, limit or queueLimit of the Throttle is negative"),
-        Case("a negative line", Throttle(queueLimit: -1), says: "limit or queueLimit of the Throttle is negative"),
-        Case(
-            "a key that throws", Throttle(per: .key { _ in throw Lost() }),
-            says: "the closure that returns the key of the request threw Lost"),
         Case(
             "a key of a rate that throws", LimitRate(by: .key { _ in throw Lost() }),
             says: "the closure that returns the key of the request threw Lost"),
-        Case("a count of zero", LimitRate(0), says: "the count must be at least 1"),
-        Case("an empty window", LimitRate(1, per: .zero), says: "the window more than zero"),
-        Case("an endless window", LimitRate(1, per: .seconds(Int64.max)), says: "every duration at most one year"),
-        Case("a negative line of a rate", LimitRate(queueLimit: -1), says: "limits not negative"),
-        Case(
-            "a negative hold", LimitRate(backoff: Backoff(longestServerDelay: .seconds(-1))),
-            says: "limits not negative"),
         Case(
             "an endless hold", LimitRate(backoff: Backoff(longestServerDelay: .seconds(Int64.max))),
             says: "every duration at most one year"),
         Case("a deadline of zero", Deadline(.zero), says: "the deadline is zero or less"),
         Case("a negative deadline", Deadline(.seconds(Int64.min)), says: "the deadline is zero or less"),
-        Case(
-            "a negative limit of redirects", FollowRedirects(.safely.limit(-1)), says: "the redirect limit is negative"),
         Case("a redirect without a host", custom { $0.host = nil }, says: "host"),
         Case("a redirect to an empty host", custom { $0.host = "" }, says: "host"),
         Case("a redirect to another scheme", custom { $0.scheme = "ftp" }, says: "scheme"),
@@ -83,7 +70,6 @@ private struct Lost: Error, CustomStringConvertible {
             "as short as there is", LimitRate(.max - 1, per: Duration(secondsComponent: 0, attosecondsComponent: 1)),
             says: ""),
         Case("no hold", LimitRate(backoff: Backoff(longestServerDelay: .zero)), says: ""),
-        Case("an endless deadline", Deadline(.seconds(Int64.max)), says: ""),
         Case("the most redirects", FollowRedirects(.safely.limit(.max)), says: ""),
     ]
 
@@ -102,5 +88,55 @@ private struct Lost: Error, CustomStringConvertible {
         }
         #expect(try await (extreme.link --> mock).load(request).status == 429)
         await extreme.link.reset(next: mock)
+    }
+
+    // MARK: Times that are longer than a clock can count, which a wait must neither trap on nor take for none
+
+    static let endless: [Duration] = [.seconds(Int64.max), .seconds(Int64.max) * 2, .seconds(1 << 34)]
+
+    @Test(arguments: endless) func `an endless deadline ends no wait`(deadline: Duration) async throws {
+        let throttle = Throttle(limit: 0)
+        let chain = Deadline() --> throttle --> MockLoader { .ok($0) }
+        let request = HTTPRequest.plain { $0.deadline = deadline }
+        let task = Task { try await chain.load(request) }
+        await until { throttle.waiting == 1 }
+        throttle.limit = 1
+        #expect(try await task.value.status == .ok)
+    }
+
+    @Test(arguments: endless) func `an endless back-off can be cancelled`(delay: Duration) async throws {
+        let log = AsyncStream<Void>.makeStream()
+        let chain =
+            Retry(validators: [], Backoff(maximumRetries: 1))
+            --> MockLoader { throw HTTPError(.connectionLost, request: $0) }
+        let request = HTTPRequest.plain {
+            $0.retryStrategy = .delayed(delay)
+            $0.onRetry = { _ in log.continuation.yield() }
+        }
+        let task = Task { try await chain.load(request) }
+        for await _ in log.stream { break }
+        task.cancel()
+        let error = await #expect(throws: HTTPError.self) { try await task.value }
+        #expect(error?.code == .cancelled)
+    }
+
+    @Test(arguments: endless) func `an endless timeout is no limit`(timeout: Duration) async throws {
+        let server = try await MockServer.start { _ in MockServer.Response() }
+        let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url)).timeout(timeout).deadline(
+            in: timeout)
+        #expect(try await client.send(TestEndpoint()).status == .ok)
+        await server.stop()
+    }
+
+    @Test(arguments: endless) func `a long sleep is split into shorter ones`(duration: Duration) async throws {
+        let clock = TestClock()
+        let task = Task { try await clock.pause(for: duration) }
+        await clock.waitForSleepers(1)
+        let longest = Duration.seconds(1 << 30)
+        clock.advance(by: longest)
+        await clock.waitForSleepers(1)
+        #expect(clock.sleeps == [longest, longest])
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
     }
 }

@@ -132,8 +132,7 @@ private struct EndsItsRequests: HTTPLoader {
         await server.stop()
     }
 
-    @Test(arguments: [nil, Throttle()], [true, false])
-    func `the error of a request that a reset ends names the reset`(
+    @Test(arguments: [nil, Throttle()], [true, false]) func `the error of a request that a reset ends names the reset`(
         attemptLinks: Throttle?, isStreamed: Bool
     ) async throws {
         let (reached, gate) = (reached, gate)
@@ -158,8 +157,7 @@ private struct EndsItsRequests: HTTPLoader {
         await server.stop()
     }
 
-    @Test(arguments: [nil, Throttle()])
-    func `a validator may reset its client`(attemptLinks: Throttle?) async throws {
+    @Test(arguments: [nil, Throttle()]) func `a validator may reset its client`(attemptLinks: Throttle?) async throws {
         let server = try await MockServer.start { _ in .text("a") }
         let holder = Observed<HTTPClient?>(nil)
         let resetting = ClosureValidator(response: { _, _ in
@@ -185,8 +183,7 @@ private struct EndsItsRequests: HTTPLoader {
         await server.stop()
     }
 
-    @Test(arguments: [false, true], [0, 1])
-    func `a body ends with a reset, read or not, and what it holds is released`(
+    @Test(arguments: [false, true], [0, 1]) func `a body ends with a reset, read or not, and what it holds is released`(
         isCustom: Bool, pieces: Int
     ) async throws {
         let server = try await MockServer.start { _ in MockServer.Response(body: Data(count: 1_000_000)) }

@@ -12,9 +12,7 @@ import Testing
         let name: String
         let log: Journal
 
-        func validate(
-            response: HTTPResponse, forRequest request: HTTPRequest
-        ) async throws -> HTTPValidatorResult {
+        func validate(response: HTTPResponse, forRequest request: HTTPRequest) async throws -> HTTPValidatorResult {
             log.write(name)
             return .nextValidator
         }

@@ -63,9 +63,7 @@ import Testing
     ]
 
     @Test(arguments: doors.indices)
-    func `a value that would break a message is refused at every call site, and not shown`(
-        index: Int
-    ) async throws {
+    func `a value that would break a message is refused at every call site, and not shown`(index: Int) async throws {
         let door = Self.doors[index]
         let mock = MockLoader { .ok($0) }
         let error = try await #require(throws: HTTPError.self, "\(door.name)") { try await door.send(mock) }
@@ -89,8 +87,7 @@ import Testing
         let mock = MockLoader { .ok($0) }
         let client = HTTPClient(environment: .of("https://h", headers: ["Authorization": "SECRET"]), transport: mock)
         let error = try await #require(throws: HTTPError.self) { try await client.send(TestEndpoint(path)) }
-        #expect(error.code == .invalidRequest)
-        #expect(mock.requests.isEmpty)
+        #expect(error.code == .invalidRequest && mock.requests.isEmpty)
         let own = TestEndpoint(path).with { $0.baseURL = URL(string: "https://h") }
         await #expect(throws: HTTPError.self) { try await HTTPClient(transport: mock).send(own) }
         #expect(mock.requests.isEmpty)

@@ -50,16 +50,14 @@ import Testing
         let parts = Dictionary(
             uniqueKeysWithValues: explanation.parts.filter { $0.name != "query" }.map { ($0.name, $0) })
         #expect(parts["base URL"]?.value == "https://api.example.com")
-        #expect(parts["base URL"]?.source == "the environment of the client")
-        #expect(parts["path"]?.source == "GetUser")
+        #expect(parts["base URL"]?.source == "the environment of the client" && parts["path"]?.source == "GetUser")
         #expect(parts["header X-Own"]?.source == "GetUser")
         #expect(parts["header X-Trace"]?.source == "Traced" && parts["header X-Trace"]?.value == "7")
         #expect(parts["header X-Both"]?.source == "a modifier" && parts["header X-Both"]?.value == "modifier")
         #expect(parts["header X-As"]?.source == "the client")
         #expect(parts["header X-Client"]?.source == "the environment of the client")
         #expect(parts["timeout"]?.source == "a modifier" && parts["timeout"]?.value == "5 s")
-        #expect(parts["authentication"]?.value == "none")
-        #expect(parts["retries"]?.value == "none")
+        #expect(parts["authentication"]?.value == "none" && parts["retries"]?.value == "none")
         let query = explanation.parts.filter { $0.name == "query" }
         #expect(query.map(\.source) == ["GetUser", "the environment of the client"])
         #expect(explanation.description.hasPrefix("GET https://api.example.com/v4/users/ada?page=2&key="))

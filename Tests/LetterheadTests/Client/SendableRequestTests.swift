@@ -57,8 +57,7 @@ private struct Signed<Template: RequestTemplate>: RequestBuilder {
         let mock = answering(200, #"{"id":1,"login":"ada"}"#)
         let sendable = SendableRequest(TestEndpoint("a", answering: Person.self), over: chain(mock))
         let (value, response) = try await sendable.sendWithResponse()
-        #expect(value == Person(id: 1, login: "ada"))
-        #expect(response.status == .ok)
+        #expect(value == Person(id: 1, login: "ada") && response.status == .ok)
         #expect(response.request.id == mock.requests.first?.id)
     }
 
@@ -67,8 +66,7 @@ private struct Signed<Template: RequestTemplate>: RequestBuilder {
         let sendable = SendableRequest(TestEndpoint("a"), over: chain(mock))
         try await sendable.send()
         try await sendable.send()
-        #expect(mock.requests.count == 2)
-        #expect(mock.requests[0].id != mock.requests[1].id)
+        #expect(mock.requests.count == 2 && mock.requests[0].id != mock.requests[1].id)
     }
 
     @Test(arguments: [100, 199, 300, 304, 400, 404, 418, 500, 599, 700])
@@ -151,8 +149,7 @@ private struct Signed<Template: RequestTemplate>: RequestBuilder {
         let error = try await #require(throws: HTTPError.self) {
             try await SendableRequest(template, over: chain(mock)).send()
         }
-        #expect(error.code == code)
-        #expect(heard.withLock { $0 } == [code])
+        #expect(error.code == code && heard.withLock { $0 } == [code])
     }
 
     @Test func `finish can turn a failure into a success, which is decoded, and a success into a failure`()

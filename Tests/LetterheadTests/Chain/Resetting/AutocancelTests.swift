@@ -74,8 +74,7 @@ import Testing
             let task = Task {
                 let own = withUnsafeCurrentTask { $0?.hashValue }
                 let error = await #expect(throws: HTTPError.self) { try await client.send(Get<String>("a")) }
-                #expect(error?.code == .cancelled && !Task.isCancelled)
-                #expect(watch.task.withLock { $0 } == own)
+                #expect(error?.code == .cancelled && !Task.isCancelled && watch.task.withLock { $0 } == own)
             }
             while server.requests.isEmpty { await Task.yield() }
             await client.reset()

@@ -301,8 +301,7 @@ struct PageSequenceTests {
         .cursor(\.next, parameter: "c").carrying(\.token, parameter: .query("t"))
     }
 
-    @Test
-    func `a carried value is kept until a page replaces it, also in a checkpoint, and a loop is detected`()
+    @Test func `a carried value is kept until a page replaces it, also in a checkpoint, and a loop is detected`()
         async throws
     {
         let mock = MockLoader { request in
@@ -328,8 +327,7 @@ struct PageSequenceTests {
         let mock = MockLoader { try .ok($0, json: Tokens(next: "1", token: "\(count.next())")) }
         let list = Get<Tokens>("list").paginated(by: carrying)
         let error = await #expect(throws: HTTPError.self) { try await client(over: mock).pages(of: list).collect() }
-        #expect(error?.code == .paginationLoop)
-        #expect(mock.requests.map { $0.query.escaped } == ["", "c=1&t=1"])
+        #expect(error?.code == .paginationLoop && mock.requests.map { $0.query.escaped } == ["", "c=1&t=1"])
     }
 
     @Test(arguments: [true, false]) func `a sequence ends at its deadline, and before a delay that would pass it`(
@@ -348,9 +346,7 @@ struct PageSequenceTests {
         #expect(pages == 3 && mock.requests.count == 3 && clock.sleeps == [.seconds(2), .seconds(2)])
     }
 
-    @Test func `each load of a sequence has its remaining time, or an earlier deadline of its own`()
-        async throws
-    {
+    @Test func `each load of a sequence has its remaining time, or an earlier deadline of its own`() async throws {
         let clock = TestClock()
         let left = Mutex<[Duration?]>([])
         let mock = MockLoader { request in

@@ -69,8 +69,7 @@ struct PagerTests {
         for _ in 1...3 { gate.letOneThrough() }
         var pages: [[Int]?] = []
         for call in calls { pages.append(try await call.value?.value) }
-        #expect(pages == [[1], [2], nil, nil])
-        #expect(mock.requests.map { $0[query: "page"] } == ["1", "2", "3"])
+        #expect(pages == [[1], [2], nil, nil] && mock.requests.map { $0[query: "page"] } == ["1", "2", "3"])
     }
 
     @Test func `the page of a cancelled call is returned by the next call`() async throws {
@@ -177,9 +176,7 @@ struct PagerTests {
         #expect(mock.requests.map { $0[query: "page"] } == ["1", "2", "1"])
     }
 
-    @Test func `a discarded prefetched page is requested again, as after a cancelled call`()
-        async throws
-    {
+    @Test func `a discarded prefetched page is requested again, as after a cancelled call`() async throws {
         let arrived = Atomic<Bool>(false)
         let isOpen = Atomic<Bool>(false)
         let mock = MockLoader { request in
