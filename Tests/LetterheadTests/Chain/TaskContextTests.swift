@@ -26,11 +26,12 @@ private enum Context {
         }
     }
 
-    /// Runs as a caller of high priority with a task-local value.
-    private func asCaller<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
-        try await Context.$mark.withValue("mine") {
-            try await Task(priority: .high) { try await work() }.value
-        }
+    /// Runs as a caller of high priority with a task-local value, and requires that these places have them.
+    private func expect(
+        _ places: [String], _ comment: Comment? = nil, of work: @escaping @Sendable () async throws -> Void
+    ) async throws {
+        try await Context.$mark.withValue("mine") { try await Task(priority: .high) { try await work() }.value }
+        #expect(journal.all == places.map { "\($0) mine high" }, comment)
     }
 
     private static let links: [(name: String, link: @Sendable () -> any LoaderLink)] = [
@@ -44,8 +45,9 @@ private enum Context {
     @Test(arguments: links.indices) func `a link passes on the priority and task-local values`(index: Int) async throws
     {
         let chain = Self.links[index].link() --> transport()
-        _ = try await asCaller { try await chain.load(.plain { $0.scheme = "https" }) }
-        #expect(journal.all == ["transport mine high"], "\(Self.links[index].name)")
+        try await expect(["transport"], "\(Self.links[index].name)") {
+            _ = try await chain.load(.plain { $0.scheme = "https" })
+        }
     }
 
     @Test func `a client, its validators and its transformers have the priority and the task-local values`()
@@ -59,8 +61,7 @@ private enum Context {
                     return .nextValidator
                 })
             ], transport: transport())
-        _ = try await asCaller { try await client.send(.plain()) }
-        #expect(journal.all == ["transport mine high", "transformer mine high", "validator mine high"])
+        try await expect(["transport", "transformer", "validator"]) { _ = try await client.send(.plain()) }
     }
 
     @Test func `a credential provider has those of the request that needs the credentials`() async throws {
@@ -70,8 +71,7 @@ private enum Context {
             return "token"
         }
         let chain = Authenticate(bearer) --> transport()
-        _ = try await asCaller { try await chain.load(request) }
-        #expect(journal.all == ["provider mine high", "transport mine high"])
+        try await expect(["provider", "transport"]) { _ = try await chain.load(request) }
     }
 
     @Test func `an alternate request has those of the load that sends it`() async throws {
@@ -79,16 +79,12 @@ private enum Context {
             sending: { original, _ in original.attemptNumber == 1 ? .plain(.put) : nil }, after: [200],
             onResponse: { _, _ in note("response") })
         let chain = Retry(validators: [refresh], Backoff(maximumRetries: 1)) --> transport()
-        _ = try await asCaller { try await chain.load(.plain()) }
-        #expect(
-            journal.all == [
-                "transport mine high", "transport mine high", "response mine high", "transport mine high",
-            ])
+        try await expect(["transport", "transport", "response", "transport"]) { _ = try await chain.load(.plain()) }
     }
 
     @Test func `a load that synchronous code starts has them`() async throws {
         let chain = transport()
-        try await asCaller {
+        try await expect(["transport", "completion"]) {
             await withCheckedContinuation { continuation in
                 chain.start(.plain()) { _ in
                     note("completion")
@@ -96,7 +92,6 @@ private enum Context {
                 }
             }
         }
-        #expect(journal.all == ["transport mine high", "completion mine high"])
     }
 
     @Test(arguments: [true, false]) func `a streamed body is read with those of its reader`(isTracked: Bool)
@@ -112,8 +107,7 @@ private enum Context {
         }
         let chain: any HTTPLoader = isTracked ? Autocancel() --> mock : Deadline(.seconds(60)) --> mock
         let response = try await chain.load(.plain())
-        _ = try await asCaller { try await response.body.data() }
-        #expect(journal.all == ["pull mine high", "pull mine high"])
+        try await expect(["pull", "pull"]) { _ = try await response.body.data() }
     }
 
     @Test(arguments: [true, false]) func `prefetched pages and pages of a pager have them`(
@@ -122,9 +116,10 @@ private enum Context {
         let client = HTTPClient(environment: .of("https://h.test"), transport: transport())
         let template = TestEndpoint("n", answering: [Int].self).paginated()
         let settings = PageSettings(maximumPages: 2, prefetches: prefetches)
-        _ = try await asCaller { try await client.pages(of: template, settings: settings).collect() }
         let pager = client.pager(of: template, settings: settings)
-        _ = try await asCaller { (try await pager.next(), try await pager.next()) }
-        #expect(journal.all == Array(repeating: "transport mine high", count: 4))
+        try await expect(Array(repeating: "transport", count: 4)) {
+            _ = try await client.pages(of: template, settings: settings).collect()
+            for _ in 1...2 { _ = try await pager.next() }
+        }
     }
 }

@@ -120,27 +120,6 @@ struct PagerTests {
         #expect(try await client.pager(of: Numbers().paginated(), from: checkpoint).next()?.value == [2])
     }
 
-    @Test func `a page that arrives during a reset of the client is not delivered`() async throws {
-        let client = Mutex<HTTPClient?>(nil)
-        let loading = Tally()
-        let mock = MockLoader { request in
-            if loading.next() == 1 {
-                let own = client.withLock { $0 }
-                Task { await own?.reset() }
-                // A transport that has the response already when it is cancelled.
-                while !Task.isCancelled { await Task.yield() }
-            }
-            return try Self.page(request)
-        }
-        let own = self.client(over: mock)
-        client.withLock { $0 = own }
-        let pager = own.pager(of: Numbers().paginated())
-        let error = await #expect(throws: HTTPError.self) { try await pager.next() }
-        #expect(error?.code == .cancelled)
-        await own.reset()
-        #expect(try await pager.next()?.value == [1])
-    }
-
     @Test func `a page sequence that has begun ends with cancelled after a reset of the client`() async throws {
         let (mock, client) = (counting, client(over: counting))
         for settings in [PageSettings(), PageSettings(prefetches: true)] {
