@@ -11,7 +11,7 @@ package final class CredentialBell: Sendable {
 }
 
 /// The error that a load throws, or nil when it throws none.
-package func failure(of load: () async throws -> HTTPResponse) async -> HTTPError? {
+package func failure<Value>(of load: () async throws -> Value) async -> HTTPError? {
     do {
         _ = try await load()
         return nil

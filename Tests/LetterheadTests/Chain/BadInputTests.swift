@@ -116,8 +116,7 @@ private struct Lost: Error, CustomStringConvertible {
         let task = Task { try await chain.load(request) }
         for await _ in log.stream { break }
         task.cancel()
-        let error = await #expect(throws: HTTPError.self) { try await task.value }
-        #expect(error?.code == .cancelled)
+        #expect(await failure { try await task.value }?.code == .cancelled)
     }
 
     @Test(arguments: endless) func `an endless timeout is no limit`(timeout: Duration) async throws {

@@ -85,8 +85,7 @@ private struct Refused: Error {}
 
     @Test func `an error of the closure is the underlying error, with the response`() async throws {
         for link in [ModifyResponse { _ in throw Refused() }, ModifyResponse.result { _ in throw Refused() }] {
-            let error = await failure { try await load(link, MockLoader { .ok($0) }) }
-            #expect(error?.underlying is Refused)
+            #expect(await failure { try await load(link, MockLoader { .ok($0) }) }?.underlying is Refused)
         }
         let error = await failure { try await load(ModifyResponse { _ in throw Refused() }, MockLoader { .ok($0) }) }
         #expect(error?.response?.status == .ok)
@@ -95,9 +94,7 @@ private struct Refused: Error {}
 
 @Suite struct AnyLoaderTests {
     @Test func `an error of a closure becomes an HTTPError`() async {
-        let mapped = await #expect(throws: HTTPError.self) {
-            try await AnyLoader { _ in throw CancellationError() }.load(HTTPRequest())
-        }
+        let mapped = await failure { try await AnyLoader { _ in throw CancellationError() }.load(HTTPRequest()) }
         #expect(mapped?.code == .cancelled)
     }
 

@@ -63,9 +63,11 @@ import Testing
         #expect(last?.headers["X-Team"] == "environment" && last?.headers["X-Admin"] == nil)
     }
 
-    @Test func `a header of a body beats that of the client`() async throws {
+    @Test func `a header of a template beats that of its body, which beats that of the client`() async throws {
         _ = try await client.header("Content-Type", "text/csv").send(TestEndpoint("a").body(TextBody("x")))
         #expect(last?.framedHeaders()["Content-Type"]?.hasPrefix("text/plain") == true)
+        _ = try await client.send(TestEndpoint("a").body(TextBody("x")).header("Content-Type", "text/own"))
+        #expect(last?.framedHeaders().values(for: "Content-Type") == ["text/own"])
     }
 
     @Test func `settings of a template and of a plain request beat those of the client`() async throws {

@@ -189,9 +189,7 @@ struct DownloadFolder: Sendable {
         func saved<Value: Sendable>(_ template: TestEndpoint<Value>) -> TestEndpoint<Value> {
             template.with { $0.options.responseDelivery = .file(folder.file) }
         }
-        let error = await #expect(throws: HTTPError.self) {
-            try await client().send(saved(TestEndpoint("a", answering: Person.self)))
-        }
+        let error = await failure { try await client().send(saved(TestEndpoint("a", answering: Person.self))) }
         #expect(error?.code == .emptyResponse && folder.isUntouched)
         let value = try await client().sendWithResponse(saved(TestEndpoint("a", answering: Void.self)))
         #expect(folder.content == "after" && value.response.savedFile == folder.file)

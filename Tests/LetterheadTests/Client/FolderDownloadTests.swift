@@ -134,9 +134,7 @@ import Testing
     @Test func `a folder that does not exist is refused before anything is sent`() async throws {
         let mock = Self.mock()
         let missing = folder.url.appending(path: "missing")
-        let error = await #expect(throws: HTTPError.self) {
-            try await client(mock).download(TestEndpoint("a"), into: missing)
-        }
+        let error = await failure { try await client(mock).download(TestEndpoint("a"), into: missing) }
         #expect(error?.code == .cannotSaveResponse && mock.requests.isEmpty)
     }
 
@@ -150,9 +148,7 @@ import Testing
     }
 
     @Test func `a request that failed for a folder can be saved to a file`() async throws {
-        let error = await #expect(throws: HTTPError.self) {
-            try await client(Self.mock(404)).download(TestEndpoint("1"), into: folder.url)
-        }
+        let error = await failure { try await client(Self.mock(404)).download(TestEndpoint("1"), into: folder.url) }
         let file = folder.url.appending(path: "b.txt")
         let response = try await client().download(try #require(error?.request), to: file)
         #expect(response.savedFile == file && names == ["b.txt"])

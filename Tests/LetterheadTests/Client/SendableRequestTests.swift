@@ -12,6 +12,12 @@ import Testing
 
 private struct Refused: Error {}
 
+private struct Unencodable: HTTPBody {
+    func encode() throws -> Data {
+        throw EncodingError.invalidValue("SECRET", .init(codingPath: [], debugDescription: "SECRET"))
+    }
+}
+
 /// A template with a closure as its hook. It counts the calls.
 private struct Hooked: RequestTemplate {
     typealias Response = String
@@ -123,6 +129,13 @@ private struct Signed<Template: RequestTemplate>: RequestBuilder {
         }
     #endif
 
+    @Test func `a body that cannot be encoded sends nothing, and its value is not in the error`() async throws {
+        let mock = answering(200)
+        let error = try #require(await failure { try await send(TestEndpoint("a").body(Unencodable()), mock) })
+        #expect(error.code == .invalidRequest && error.underlying is EncodingError && mock.requests.isEmpty)
+        #expect(!"\(error)".contains("SECRET"))
+    }
+
     @Test func `finish receives a success once, before it is decoded`() async throws {
         let heard = Mutex<[Int]>([])
         let template = Hooked { result in
@@ -210,9 +223,7 @@ private struct Signed<Template: RequestTemplate>: RequestBuilder {
         }
         #expect(judged?.code == .validationFailed && judged?.response?.body.buffered == Data("xxx".utf8))
         for status: HTTPStatus in [.ok, .notFound] {
-            let error = await #expect(throws: HTTPError.self) {
-                try await client([], status: status).stream(Picky())
-            }
+            let error = await failure { try await client([], status: status).stream(Picky()) }
             #expect(error?.underlying is Refused && error?.response?.body.buffered == Data("xxx".utf8))
         }
     }

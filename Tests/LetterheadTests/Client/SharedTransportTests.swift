@@ -65,8 +65,7 @@
             await client.reset()
             signals[1].signal()
             #expect(await signals[2].isSignaled())
-            let error = await #expect(throws: HTTPError.self) { try await own.value }
-            #expect(error?.code == .cancelled)
+            #expect(await failure { try await own.value }?.code == .cancelled)
         }
 
         @Test(arguments: [true, false])
@@ -112,8 +111,7 @@
             if isDefault {
                 #expect(try await load.value.body.data() == Data("halfrest".utf8))
             } else {
-                let error = await #expect(throws: HTTPError.self) { try await load.value }
-                #expect(error?.code == .cancelled)
+                #expect(await failure { try await load.value }?.code == .cancelled)
             }
         }
     }

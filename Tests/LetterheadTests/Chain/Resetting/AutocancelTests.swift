@@ -104,8 +104,7 @@ import Testing
                 try await Task.sleep(for: .seconds(3_600))
                 return .ok(request)
             }
-        let error = await #expect(throws: HTTPError.self) { try await chain.load(request) }
-        #expect(error?.code == .cancelled)
+        #expect(await failure { try await chain.load(request) }?.code == .cancelled)
     }
 
     /// Who, within a load, awaits the reset of the chain.
@@ -134,8 +133,7 @@ import Testing
         let shared: any LoaderLink = inside == .theLoad ? autocancel --> deduplicate : autocancel
         let chain: any HTTPLoader = ResetGuard() --> shared --> end
         whole.change { $0 = chain }
-        let error = await #expect(throws: HTTPError.self) { try await chain.load(request).body.data() }
-        #expect(error?.code == .cancelled)
+        #expect(await failure { try await chain.load(request).body.data() }?.code == .cancelled)
         await until { deduplicate.running == 0 && autocancel.running == 0 }
         whole.change { $0 = nil }
     }
@@ -150,8 +148,7 @@ import Testing
         let load = Task { try await chain.load(request) }
         await until { link.running == 1 }
         await chain.reset()
-        let error = await #expect(throws: HTTPError.self) { try await load.value }
-        #expect(error?.code == .cancelled && !load.isCancelled)
+        #expect(await failure { try await load.value }?.code == .cancelled && !load.isCancelled)
     }
 
     @Test func `a load may await a reset that another task began`() async throws {
@@ -169,8 +166,7 @@ import Testing
         let load = Task { try await chain.load(request) }
         await held.waitForRunning(1)
         await chain.reset()
-        let error = await #expect(throws: HTTPError.self) { try await load.value }
-        #expect(error?.code == .cancelled)
+        #expect(await failure { try await load.value }?.code == .cancelled)
         whole.change { $0 = nil }
     }
 

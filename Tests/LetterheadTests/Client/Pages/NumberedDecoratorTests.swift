@@ -2,6 +2,7 @@
 import Foundation
 import Letterhead
 import LetterheadTesting
+import TestKit
 import Testing
 
 /// A custom decorator that declares only its page, and how the next one is requested.
@@ -43,9 +44,7 @@ struct NumberedDecoratorTests {
         PageCheckpoint(page: 4, position: .cursor("x")), PageCheckpoint(page: 4, position: .unknown),
     ]) func `a checkpoint that it does not lead to is refused`(checkpoint: PageCheckpoint) async throws {
         let (client, mock) = client()
-        let error = await #expect(throws: HTTPError.self) {
-            try await client.pages(of: pages, from: checkpoint).collect()
-        }
+        let error = await failure { try await client.pages(of: pages, from: checkpoint).collect() }
         #expect(error?.code == .invalidRequest && error?.message.contains("resumed(from:)") == true)
         #expect(mock.requests.isEmpty)
     }

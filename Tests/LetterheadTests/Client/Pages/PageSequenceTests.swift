@@ -112,9 +112,7 @@ struct PageSequenceTests {
     func `a checkpoint of another kind is an error before anything is sent`(position: PagePosition) async throws {
         let (client, mock) = cursors { _ in Cursors(items: [1], next: nil) }
         let checkpoint = PageCheckpoint(page: 5, position: position)
-        let error = await #expect(throws: HTTPError.self) {
-            try await client.pages(of: byCursor, from: checkpoint).collect()
-        }
+        let error = await failure { try await client.pages(of: byCursor, from: checkpoint).collect() }
         #expect(error?.code == .invalidRequest && error?.message.contains("checkpoint") == true)
         #expect(mock.requests.isEmpty)
     }
@@ -204,9 +202,7 @@ struct PageSequenceTests {
         async throws
     {
         let (client, mock) = numbers(3)
-        let error = await #expect(throws: HTTPError.self) {
-            try await client.pages(of: Numbers().paginated(by: pagination)).collect()
-        }
+        let error = await failure { try await client.pages(of: Numbers().paginated(by: pagination)).collect() }
         #expect(error?.code == .invalidRequest && mock.requests.isEmpty)
     }
 
@@ -214,8 +210,7 @@ struct PageSequenceTests {
         let (client, mock) = cursors { _ in Cursors(items: [], next: nil) }
         let next = byCursor.requestForNextPage()
         #expect(next.page == 2 && next.position == .unknown)
-        let error = await #expect(throws: HTTPError.self) { try await client.send(next) }
-        #expect(error?.code == .invalidRequest && mock.requests.isEmpty)
+        #expect(await failure { try await client.send(next) }?.code == .invalidRequest && mock.requests.isEmpty)
     }
 
     @Test func `pages that differ only in a header are requested`() async throws {
@@ -276,9 +271,7 @@ struct PageSequenceTests {
             #expect(error?.code == .paginationLoop)
         }
         let checkpoint = try #require(last?.checkpoint)
-        let error = await #expect(throws: HTTPError.self) {
-            try await client.pages(of: byCursor, from: checkpoint).collect()
-        }
+        let error = await failure { try await client.pages(of: byCursor, from: checkpoint).collect() }
         #expect(error?.code == .invalidRequest && mock.requests.count == 2)
     }
 
@@ -317,8 +310,7 @@ struct PageSequenceTests {
         _ = try await iterator.next()
         let checkpoint = try #require(try await iterator.next()?.checkpoint)
         let copy = try JSONDecoder().decode(PageCheckpoint.self, from: try JSONEncoder().encode(checkpoint))
-        let error = await #expect(throws: HTTPError.self) { try await client.pages(of: list, from: copy).collect() }
-        #expect(error?.code == .paginationLoop)
+        #expect(await failure { try await client.pages(of: list, from: copy).collect() }?.code == .paginationLoop)
         #expect(mock.requests.map { $0.query.escaped } == ["", "c=1&t=a", "c=2&t=a", "c=3&t=b"])
     }
 
@@ -371,9 +363,7 @@ struct PageSequenceTests {
     ) async throws {
         let items: [Int] = settings.pageLimit == 3 ? [1] : []
         let (client, mock) = cursors { Cursors(items: items, next: String((Int($0 ?? "0") ?? 0) + 1)) }
-        let error = await #expect(throws: HTTPError.self) {
-            try await client.items(of: byCursor, at: \.items, settings: settings).collect()
-        }
+        let error = await failure { try await client.items(of: byCursor, at: \.items, settings: settings).collect() }
         #expect(error?.code == .paginationLoop && error?.message.contains(says) == true)
         #expect(mock.requests.count == requests)
     }
@@ -385,9 +375,7 @@ struct PageSequenceTests {
     ])
     func `a setting out of its range is an error before anything is sent`(settings: PageSettings) async throws {
         let (client, mock) = numbers(3)
-        let error = await #expect(throws: HTTPError.self) {
-            try await client.items(of: Numbers().paginated(), settings: settings).collect()
-        }
+        let error = await failure { try await client.items(of: Numbers().paginated(), settings: settings).collect() }
         #expect(error?.code == .invalidRequest && mock.requests.isEmpty)
     }
 }
