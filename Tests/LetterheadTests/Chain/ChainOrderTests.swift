@@ -26,9 +26,7 @@ import Testing
         MockLoader { .ok($0) }.then { throw HTTPError(.connectionLost, request: $0) }
     }
 
-    private func retry() -> Retry {
-        Retry(validators: [], Backoff(maximumRetries: 1, clock: clock, random: { 1 }))
-    }
+    private func retry() -> Retry { Retry(validators: [], Backoff(maximumRetries: 1, clock: clock, random: { 1 })) }
 
     private func request(_ path: RequestPath = "/") -> HTTPRequest {
         var request = HTTPRequest()

@@ -111,9 +111,7 @@ private func request(_ lane: String? = nil) -> HTTPRequest {
         for found in [
             type(of: links as any LoaderLink), type(of: three as any LoaderLink), type(of: erased --> second),
             type(of: links --> three),
-        ] {
-            #expect(found == ObjectIdentifier((any LoaderLink).self))
-        }
+        ] { #expect(found == ObjectIdentifier((any LoaderLink).self)) }
         for found in [type(of: left), type(of: right), type(of: both)] {
             #expect(found == ObjectIdentifier((any LoaderLink)?.self))
         }

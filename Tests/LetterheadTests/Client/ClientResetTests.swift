@@ -47,8 +47,7 @@ private struct EndsItsRequests: HTTPLoader {
             await gate.value
             return asksForRetry ? .retry(.immediate) : .nextValidator
         })
-        let client = client(
-            server, validators: [waiting], retrying: Backoff(maximumRetries: asksForRetry ? 3 : 0))
+        let client = client(server, validators: [waiting], retrying: Backoff(maximumRetries: asksForRetry ? 3 : 0))
         let load = Task { try await send(client) }
         await reached.value
         await client.reset()
@@ -136,9 +135,7 @@ private struct EndsItsRequests: HTTPLoader {
     ) async throws {
         let (reached, gate) = (reached, gate)
         let server = try await MockServer.start { _ in
-            if isStreamed {
-                return MockServer.Response(chunks: AsyncStream<Data> { $0.yield(Data("a".utf8)) })
-            }
+            if isStreamed { return MockServer.Response(chunks: AsyncStream<Data> { $0.yield(Data("a".utf8)) }) }
             reached.set(())
             await gate.value
             return .text("a")
@@ -307,8 +304,7 @@ private struct EndsItsRequests: HTTPLoader {
             let configuration = TransportConfiguration()
             let engine = CurlEngine(configuration)
             #expect(engine.start())
-            let transfer = Exchange(
-                CurlPlan(request, body: nil, configuration), for: request, engine: engine)
+            let transfer = Exchange(CurlPlan(request, body: nil, configuration), for: request, engine: engine)
             identity.endGeneration()
             await engine.sweep(transfersWithoutClient: false)
             guard case .failure(let failure) = await transfer.run() else {

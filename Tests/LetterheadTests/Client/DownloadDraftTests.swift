@@ -150,9 +150,7 @@ import Testing
 
     @Test func `the request of a failed download can be sent again by a client and by a chain`() async throws {
         let folder = try DownloadFolder()
-        let mock = Self.answering().then {
-            HTTPResponse(request: $0, status: 302, headers: ["Location": "/b"])
-        }
+        let mock = Self.answering().then { HTTPResponse(request: $0, status: 302, headers: ["Location": "/b"]) }
         let seen = Mutex<[HTTPRequest]>([])
         let judge = ClosureValidator { response, _ in
             seen.withLock { $0.append(response.request) }

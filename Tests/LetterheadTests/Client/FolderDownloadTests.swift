@@ -81,9 +81,7 @@ import Testing
         case "file": _ = try outside.file("target", Data("old".utf8))
         default: break
         }
-        if kind != "directory" {
-            try FileManager.default.createSymbolicLink(at: place, withDestinationURL: target)
-        }
+        if kind != "directory" { try FileManager.default.createSymbolicLink(at: place, withDestinationURL: target) }
         let file = try await client().download(TestEndpoint("1"), into: folder.url)
         #expect(file.lastPathComponent == "a-1.txt" && content("a-1.txt") == "1" && names == ["a-1.txt", "a.txt"])
         #expect((try? Data(contentsOf: target)) == (kind == "file" ? Data("old".utf8) : nil))

@@ -32,8 +32,7 @@ import Testing
     private let request = HTTPRequest(url: URL(string: "https://h.test/a") ?? URL(filePath: "/"))
 
     @Test func `a response is decoded by the decoder of the client, or by that of the request`() async throws {
-        #expect(
-            try await client(text, decoder: snake).send(request).decode(Post.self) == Post(authorName: "ada"))
+        #expect(try await client(text, decoder: snake).send(request).decode(Post.self) == Post(authorName: "ada"))
         var own = request
         own.decoder = snake
         #expect(try await client(text).send(own).decode(Post.self) == Post(authorName: "ada"))
@@ -88,8 +87,6 @@ extension HTTPResponseBody {
     /// A body that arrives in pieces.
     fileprivate init(length: Int?, chunks: [String]) {
         let pieces = Mutex(chunks)
-        self.init(length: length) {
-            pieces.withLock { $0.isEmpty ? nil : Data($0.removeFirst().utf8) }
-        }
+        self.init(length: length) { pieces.withLock { $0.isEmpty ? nil : Data($0.removeFirst().utf8) } }
     }
 }

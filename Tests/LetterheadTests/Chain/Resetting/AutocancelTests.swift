@@ -199,9 +199,7 @@ import Testing
 
     private let stalling = Stalling()
 
-    private func load() async throws -> HTTPResponse {
-        try await (link --> stalling).load(request)
-    }
+    private func load() async throws -> HTTPResponse { try await (link --> stalling).load(request) }
 
     @Test func `a reset ends a body whose next piece is awaited, with .cancelled`() async throws {
         let response = try await load()

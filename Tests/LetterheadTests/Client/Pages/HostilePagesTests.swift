@@ -153,8 +153,7 @@ struct HostilePagesTests {
         let server = try await MockServer.start { request in
             request.target == "/a/numbers" ? try .json(["next": link]) : try .json([String: String]())
         }
-        let client = HTTPClient(
-            environment: ServerEnvironment(baseURL: server.url), transport: transport.loader)
+        let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url), transport: transport.loader)
         let pages = try await client.pages(of: Get<List>("a/numbers").paginated(by: .nextURL(\.next))).collect()
         #expect(pages.count == 2 && server.requests.map(\.target) == ["/a/numbers", target])
         await server.stop()

@@ -226,9 +226,7 @@ struct PageSequenceTests {
                 arrival.value.isEmpty ? .ended : .next(requestForNextPage())
             }
         }
-        let mock = MockLoader { request in
-            try .ok(request, json: request.headers["Range"] == "items=3" ? [] : [1])
-        }
+        let mock = MockLoader { request in try .ok(request, json: request.headers["Range"] == "items=3" ? [] : [1]) }
         let pages = try await client(over: mock).pages(of: Ranges()).collect()
         #expect(pages.count == 2 && mock.requests.count == 3)
     }
