@@ -22,12 +22,7 @@ struct FailureTests {
         let stubs = StubLoader().on(.any()) { _ in
             .status(status, headers: ["Content-Type": type], body: Data(body.utf8))
         }
-        do {
-            try await HTTPClient.over(stubs).send(Broken().secret(isSecret))
-            return nil
-        } catch {
-            return error as? HTTPError
-        }
+        return await failure { try await HTTPClient.over(stubs).send(Broken().secret(isSecret)) }
     }
 
     @Test func `an endpoint's own failure is decoded`() async {
@@ -69,13 +64,9 @@ struct FailureTests {
     }
 
     @Test func `a name in a response is shown without control characters, and truncated`() async throws {
-        struct Counts: RequestTemplate {
-            typealias Response = [String: Int]
-            var path: RequestPath { "counts" }
-        }
         let stubs = StubLoader().on(.any()) { _ in .json(["a\n\u{1B}" + String(repeating: "x", count: 10_000): ""]) }
-        let client = HTTPClient.over(stubs)
-        let text = try #require(await #expect(throws: HTTPError.self) { try await client.send(Counts()) }).description
+        let error = await failure { try await HTTPClient.over(stubs).send(Get<[String: Int]>("counts")) }
+        let text = try #require(error).description
         #expect(text.contains(#"a\u{a}\u{1b}xxx"#) && text.utf8.count < 400)
     }
 }

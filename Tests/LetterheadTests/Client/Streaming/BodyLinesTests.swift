@@ -83,14 +83,4 @@ import Testing
         let (lines, error) = await body.lines.allAndError()
         #expect(lines == ["a", "b"] && error is CancellationError)
     }
-
-    @MainActor
-    @Test func `lines are read on the actor of the reader`() async throws {
-        var count = 0
-        for try await line in StreamedBody.of("a\nb\n", piecesOf: 1).lines {
-            MainActor.assertIsolated()
-            count += line.count
-        }
-        #expect(count == 2)
-    }
 }
