@@ -7,19 +7,12 @@ import Testing
 
 @Suite(.timeLimit(.minutes(3))) struct StartTests {
     /// What happened, in order.
-    private struct Log: Sendable {
-        private let entries = Observed<[String]>([])
-        var all: [String] { entries.value }
-        func add(_ entry: String) { entries.change { $0.append(entry) } }
-        func wait(until fits: @escaping @Sendable ([String]) -> Bool) async { await entries.wait(until: fits) }
-    }
-
-    private let log = Log()
+    private let log = Observed<[String]>([])
     private let held = HeldLoader()
 
     @Test func `a load continues if its task is dropped`() async throws {
         held.start(try .to("https://a.test")) { [log] result in
-            log.add("\((try? result.get())?.status.code ?? 0)")
+            log.change { $0.append("\((try? result.get())?.status.code ?? 0)") }
         }
         await held.waitForRunning(1)
         held.open()
@@ -29,7 +22,7 @@ import Testing
     @Test func `another load may be started from a completion`() async throws {
         let chain = MockLoader { .ok($0) }
         let request = try HTTPRequest.to("https://a.test")
-        chain.start(request) { [log] _ in chain.start(request) { _ in log.add("second") } }
+        chain.start(request) { [log] _ in chain.start(request) { _ in log.change { $0.append("second") } } }
         await log.wait { $0 == ["second"] }
     }
 
@@ -51,22 +44,22 @@ import Testing
             transport: MockLoader { .ok($0, body: Data(body.utf8)) })
         await client.start(Get<[Int]>("a")) { [log] result in
             switch result {
-            case .success(let numbers): log.add("\(numbers)")
-            case .failure(let error): log.add("\(error.code)")
+            case .success(let numbers): log.change { $0.append("\(numbers)") }
+            case .failure(let error): log.change { $0.append("\(error.code)") }
             }
         }.value
-        #expect(log.all == [outcome])
+        #expect(log.value == [outcome])
     }
 
     @Test func `cancelling the task of a template ends its request with an error that names it`() async throws {
         let client = HTTPClient(environment: ServerEnvironment("https://a.test"), transport: held)
         let task = client.start(Get<Void>("lost")) { [log] result in
             guard case .failure(let error) = result else { return }
-            log.add("\(error.code) \(error.request.path.string)")
+            log.change { $0.append("\(error.code) \(error.request.path.string)") }
         }
         await held.waitForRunning(1)
         task.cancel()
         await task.value
-        #expect(log.all == ["cancelled /lost"])
+        #expect(log.value == ["cancelled /lost"])
     }
 }

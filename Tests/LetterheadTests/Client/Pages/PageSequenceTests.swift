@@ -95,19 +95,6 @@ struct PageSequenceTests {
         #expect(mock.requests.count == 2 * pages)
     }
 
-    @Test func `a checkpoint survives JSON and a sequence continues from it`() async throws {
-        let (client, _) = cursors {
-            Cursors(items: [Int($0 ?? "0") ?? 0], next: $0 == "3" ? nil : String((Int($0 ?? "0") ?? 0) + 1))
-        }
-        let walk = byCursor.header("X-Trace", "1")
-        var pages = client.pages(of: walk).makeAsyncIterator()
-        let saved = try JSONEncoder().encode(try await pages.next()?.checkpoint)
-        let checkpoint = try JSONDecoder().decode(PageCheckpoint.self, from: saved)
-        let rest = try await client.pages(of: walk, from: checkpoint).collect()
-        #expect(rest.map(\.value.items) == [[1], [2], [3]] && rest.map(\.number) == [2, 3, 4])
-        #expect(rest.last?.checkpoint == nil)
-    }
-
     @Test(arguments: [PagePosition.number(5), .offset(5), .url("https://example.test/5"), .unknown])
     func `a checkpoint of another kind is an error before anything is sent`(position: PagePosition) async throws {
         let (client, mock) = cursors { _ in Cursors(items: [1], next: nil) }
@@ -158,16 +145,6 @@ struct PageSequenceTests {
         let reads = watched.reads.value
         _ = try await pages.next()
         #expect(reads > 0 && watched.reads.value == 2 * reads)
-    }
-
-    @Test func `with prefetch the next page is requested while a page is read`() async throws {
-        let (client, mock) = numbers(9)
-        var pages = client.pages(of: Numbers().paginated(size: 2), settings: PageSettings(prefetches: true))
-            .makeAsyncIterator()
-        #expect(try await pages.next()?.value == [0, 1])
-        await until { mock.requests.count >= 2 }
-        #expect(mock.requests.count == 2)
-        #expect(try await pages.next()?.value == [2, 3])
     }
 
     @Test func `an offset and its limit are sent`() async throws {

@@ -40,8 +40,8 @@ struct UnwrappedPagesTests {
         let pager = paged.client.pager(of: template)
         let first = try await pager.next()
         #expect(first?.value == [1, 2])
-        let resumed = paged.client.pages(of: template, from: first?.checkpoint)
-        #expect(try await resumed.collect().map(\.value) == [[3], [4]])
+        let resumed = try await paged.client.pages(of: template, from: first?.checkpoint).collect()
+        #expect(resumed.map(\.value) == [[3], [4]] && resumed.map(\.number) == [2, 3])
         await paged.stop()
     }
 
