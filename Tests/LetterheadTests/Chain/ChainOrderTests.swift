@@ -46,18 +46,16 @@ import Testing
         _ = try await task.value
     }
 
-    @Test(arguments: Order.allCases) func `a log above retry has a line for each load, and one below for each attempt`(
-        order: Order
-    ) async throws {
+    @Test(arguments: Order.allCases)
+    func `a log above retry has a line for each load, and one below for each attempt`(order: Order) async throws {
         let lines = Mutex<[String]>([])
         let log = PrintLoader { line in lines.withLock { $0.append(line) } }
         try await load(order.join(log, retry(), failingOnce()))
         #expect(lines.withLock { $0.count } == (order == .asRecommended ? 2 : 4))
     }
 
-    @Test(arguments: Order.allCases) func `a back-off holds a slot only if the throttle is above retry`(
-        order: Order
-    ) async throws {
+    @Test(arguments: Order.allCases)
+    func `a back-off holds a slot only if the throttle is above retry`(order: Order) async throws {
         let throttle = Throttle(limit: 1)
         try await load(order.join(retry(), throttle, failingOnce())) {
             #expect(throttle.running == (order == .asRecommended ? 0 : 1))
@@ -83,9 +81,8 @@ import Testing
         #expect(response.request.host == "b.test" && response.request.headers["X-Tenant"] == nil)
     }
 
-    @Test(arguments: Order.allCases) func `credentials need a host, which the environment sets`(
-        order: Order
-    ) async throws {
+    @Test(arguments: Order.allCases)
+    func `credentials need a host, which the environment sets`(order: Order) async throws {
         let home = ServerEnvironment(baseURL: try #require(URL(string: "https://a.test")))
         let mock = MockLoader { .ok($0) }
         var open = HTTPRequest()
@@ -95,9 +92,8 @@ import Testing
         #expect(response.request.headers["Authorization"] == (order == .asRecommended ? "Bearer t" : nil))
     }
 
-    @Test(arguments: Order.allCases) func `equal requests hold one slot if the throttle is below`(
-        order: Order
-    ) async throws {
+    @Test(arguments: Order.allCases)
+    func `equal requests hold one slot if the throttle is below`(order: Order) async throws {
         let (deduplicate, throttle) = (Deduplicate(), Throttle(limit: 4))
         let chain = order.join(deduplicate, throttle, held)
         async let first = chain.load(request())
@@ -120,9 +116,8 @@ import Testing
         try await load(chain) { #expect(throttle.running == (order == .asRecommended ? 0 : 1)) }
     }
 
-    @Test(arguments: Order.allCases) func `a retry begins with the caller's URL if retry is above the redirects`(
-        order: Order
-    ) async throws {
+    @Test(arguments: Order.allCases)
+    func `a retry begins with the caller's URL if retry is above the redirects`(order: Order) async throws {
         let mock = MockLoader { .ok($0) }
             .then { HTTPResponse(request: $0, status: .found, headers: ["Location": "/2"]) }
             .then { throw HTTPError(.connectionLost, request: $0) }

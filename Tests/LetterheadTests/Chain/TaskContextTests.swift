@@ -110,9 +110,8 @@ private enum Context {
         try await expect(["pull", "pull"]) { _ = try await response.body.data() }
     }
 
-    @Test(arguments: [true, false]) func `prefetched pages and pages of a pager have them`(
-        prefetches: Bool
-    ) async throws {
+    @Test(arguments: [true, false])
+    func `prefetched pages and pages of a pager have them`(prefetches: Bool) async throws {
         let client = HTTPClient(environment: .of("https://h.test"), transport: transport())
         let template = TestEndpoint("n", answering: [Int].self).paginated()
         let settings = PageSettings(maximumPages: 2, prefetches: prefetches)

@@ -276,22 +276,33 @@ private struct EndsItsRequests: HTTPLoader {
         }
     }
 
-    @Test func `a request of an ended generation reaches no custom transport`() async throws {
-        let mock = MockLoader { .ok($0) }
+    /// Returns a request of a generation that has ended.
+    private func ended(_ url: URL?) throws -> HTTPRequest {
         let identity = ClientIdentity()
-        let request = try HTTPRequest.to("https://a.test/").of(identity)
-        identity.endGeneration()
-        let error = await #expect(throws: HTTPError.self) { try await (Autocancel() --> mock).load(request) }
-        #expect(error?.code == .cancelled && error?.mayHaveBeenSent == false && mock.requests.isEmpty)
+        defer { identity.endGeneration() }
+        return HTTPRequest(url: try #require(url)).of(identity)
+    }
+
+    @Test(arguments: [Autocancel(), Authenticate()] as [any LoaderLink])
+    func `a request of an ended generation reaches no custom transport, and obtains no credential`(
+        link: any LoaderLink
+    ) async throws {
+        let (mock, calls) = (MockLoader { .ok($0) }, Observed(0))
+        var request = try ended(URL(string: "https://a.test/"))
+        request.authentication = .bearer { _ in
+            calls.change { $0 += 1 }
+            return "t"
+        }
+        let sent = request
+        let error = await failure { try await (link --> mock).load(sent) }
+        #expect(error?.code == .cancelled && mock.requests.isEmpty && calls.value == 0)
     }
 
     @Test(arguments: TransportTests.Transport.allCases)
     func `a request of an ended generation reaches no socket`(_ transport: TransportTests.Transport) async throws {
         let server = try await MockServer.start { _ in .text("a") }
-        let identity = ClientIdentity()
-        let request = HTTPRequest(url: server.url).of(identity)
-        identity.endGeneration()
-        let error = await #expect(throws: HTTPError.self) { try await transport.loader.load(request) }
+        let request = try ended(server.url)
+        let error = await failure { try await transport.loader.load(request) }
         #expect(error?.code == .cancelled && error?.mayHaveBeenSent == false && server.connections.isEmpty)
         await server.stop()
     }
@@ -317,19 +328,6 @@ private struct EndsItsRequests: HTTPLoader {
     #endif
 
     // MARK: What links hold and store of an ended generation
-
-    @Test func `a request of an ended generation obtains no credential`() async throws {
-        let (identity, mock, calls) = (ClientIdentity(), MockLoader { .ok($0) }, Observed(0))
-        var request = try HTTPRequest.to("https://a.test/").of(identity)
-        request.authentication = .bearer { _ in
-            calls.change { $0 += 1 }
-            return "t"
-        }
-        identity.endGeneration()
-        let sent = request
-        let error = await #expect(throws: HTTPError.self) { try await (Authenticate() --> mock).load(sent) }
-        #expect(error?.code == .cancelled && calls.value == 0)
-    }
 
     /// Links that let one load pass.
     static var queues: [any LoaderLink] {
@@ -365,12 +363,11 @@ private struct EndsItsRequests: HTTPLoader {
 
     @Test(arguments: queues)
     func `a request of an ended generation enters no queue`(link: any LoaderLink) async throws {
-        let (held, identity) = (HeldLoader(), ClientIdentity())
+        let held = HeldLoader()
         let chain = link --> held
         let first = Task { try await chain.load(HTTPRequest.to("https://a.test/first")) }
         await held.waitForRunning(1)
-        let request = try HTTPRequest.to("https://a.test/").of(identity)
-        identity.endGeneration()
+        let request = try ended(URL(string: "https://a.test/"))
         await expectCancelled(Task { try await chain.load(request) })
         held.open("/first")
         #expect(try await first.value.status == .ok && held.started == ["/first"])

@@ -297,9 +297,8 @@ struct PageSequenceTests {
         #expect(error?.code == .paginationLoop && mock.requests.map { $0.query.escaped } == ["", "c=1&t=1"])
     }
 
-    @Test(arguments: [true, false]) func `a sequence ends at its deadline, and before a delay that would pass it`(
-        prefetches: Bool
-    ) async throws {
+    @Test(arguments: [true, false])
+    func `a sequence ends at its deadline, and before a delay that would pass it`(prefetches: Bool) async throws {
         let clock = TestClock(isAutomatic: true)
         let settings = PageSettings(delay: .seconds(2), deadline: .seconds(5), prefetches: prefetches)
         let (client, mock) = numbers(100, retrying: Backoff(clock: clock))
