@@ -96,11 +96,9 @@
         }
 
         @Test(arguments: [true, false], [true, false])
-        func
-            `a reset of a chain without a client or of a client ends transfers without a client, except on the default`(
-                isDefault: Bool, isOfClient: Bool
-            ) async throws
-        {
+        func `a reset ends transfers without a client, except on the default transport`(
+            isDefault: Bool, isOfClient: Bool
+        ) async throws {
             let (began, rest) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
             let server = halfServer(began: began, rest: rest)
             let transport = CurlLoader(isShared: isDefault)
