@@ -2,7 +2,6 @@
 import Foundation
 import Letterhead
 import LetterheadTesting
-import Synchronization
 import TestKit
 import Testing
 
@@ -59,14 +58,5 @@ import Testing
         inner.open()
         await HTTPClient(links: outer, attemptLinks: inner, transport: MockLoader()).reset()
         #expect(outer.resets == 1 && inner.resets == 1)
-    }
-
-    @Test func `links run before the environment, attempt links after it`() async throws {
-        let hosts = Mutex<[String?]>([])
-        let note = ModifyRequest { request in hosts.withLock { $0.append(request.host) } }
-        let client = HTTPClient(
-            environment: environment, links: note, attemptLinks: note, transport: MockLoader { .ok($0) })
-        try await client.send(TestEndpoint("a"))
-        #expect(hosts.withLock { $0 } == [nil, "h"])
     }
 }

@@ -106,12 +106,6 @@ private struct Signed<Template: RequestTemplate>: RequestBuilder {
         #expect(error?.response?.body.buffered == Data("onetwo".utf8))
     }
 
-    @Test func `the request of a custom builder is sent`() async throws {
-        let mock = answering(200)
-        try await SendableRequest(Signed(template: TestEndpoint("a").query("q", 1)), over: chain(mock)).send()
-        #expect(mock.requests.first?.headers["X-Signature"] == "over /a?q=1")
-    }
-
     #if Foundation || canImport(Darwin)
         @Test func `a builder can return a URLRequest`() async throws {
             let signed = Signed(template: TestEndpoint("a").with { $0.baseURL = URL(string: "https://h") })
