@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 @testable import Letterhead
 import LetterheadTesting
-import Synchronization
 import TestKit
 import Testing
 

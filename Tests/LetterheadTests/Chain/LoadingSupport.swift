@@ -2,7 +2,6 @@
 import Foundation
 import Letterhead
 import LetterheadTesting
-import Synchronization
 import Testing
 
 extension HTTPRequest {
