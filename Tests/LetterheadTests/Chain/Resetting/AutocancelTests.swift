@@ -50,34 +50,26 @@ import Testing
         }
 
         @Test(arguments: [false, true])
-        func `a client with a jar, observers and a trace sends in the task of its caller`(hasCache: Bool) async throws {
+        func `a client with a jar, observers and a trace sends in the task of its caller, also until a reset`(
+            isReset: Bool
+        ) async throws {
             let server = try await MockServer.start { _ in .text("a") }
+            if isReset { server.enqueue(.response(.text("a")).fault(.stall, at: .responseStart)) }
             let watch = Watch()
             let client = HTTPClient(
                 environment: ServerEnvironment(baseURL: server.url), cookies: CookieJar(),
-                cache: hasCache ? ResponseCache(store: .memory(bytes: 1 << 20)) : nil, observers: [watch],
+                cache: isReset ? nil : ResponseCache(store: .memory(bytes: 1 << 20)), observers: [watch],
                 tracing: TraceContextPropagation())
-            _ = try await client.send(Get<String>("a"))
-            let own = withUnsafeCurrentTask { $0?.hashValue }
-            #expect(watch.task.withLock { $0 } == own)
-            await server.stop()
-        }
-
-        @Test func `a reset cancels a request of a client with a jar and observers, in the task of its caller`()
-            async throws
-        {
-            let server = try await MockServer.start()
-            server.enqueue(.response(.text("a")).fault(.stall, at: .responseStart))
-            let watch = Watch()
-            let client = HTTPClient(
-                environment: ServerEnvironment(baseURL: server.url), cookies: CookieJar(), observers: [watch])
+            let expected: HTTPError.Code? = isReset ? .cancelled : nil
             let task = Task {
                 let own = withUnsafeCurrentTask { $0?.hashValue }
-                let error = await #expect(throws: HTTPError.self) { try await client.send(Get<String>("a")) }
-                #expect(error?.code == .cancelled && !Task.isCancelled && watch.task.withLock { $0 } == own)
+                #expect(await failure { try await client.send(Get<String>("a")) }?.code == expected)
+                #expect(!Task.isCancelled && watch.task.withLock { $0 } == own)
             }
-            while server.requests.isEmpty { await Task.yield() }
-            await client.reset()
+            if isReset {
+                while server.requests.isEmpty { await Task.yield() }
+                await client.reset()
+            }
             await task.value
             await server.stop()
         }
