@@ -391,20 +391,16 @@ struct DownloadFolder: Sendable {
     @Test func `an error response to a download is at most 64 MiB, with every limit of the download`() async throws {
         let folder = try DownloadFolder()
         for length in [nil, 400 << 20] {
-            let count = Mutex(0)
+            let count = Counter()
             let mock = MockLoader { request in
-                let body = HTTPResponseBody(length: length) {
-                    count.withLock {
-                        $0 += 1; return $0 > 400 ? nil : Data(count: 1 << 20)
-                    }
-                }
+                let body = HTTPResponseBody(length: length) { count.next() > 400 ? nil : Data(count: 1 << 20) }
                 return HTTPResponse(request: request, status: 404, body: body)
             }
             let error = await #expect(throws: HTTPError.self) {
                 try await client(over: mock).download(TestEndpoint("a").responseLimit(8 << 30), to: folder.file)
             }
             #expect(error?.code == .unacceptableStatus && error?.message.contains("responseLimit") == true)
-            #expect(count.withLock { $0 } == (length == nil ? 65 : 0))
+            #expect(count.value == (length == nil ? 65 : 0))
         }
         var request = HTTPRequest()
         request.responseLimit = 8 << 30
