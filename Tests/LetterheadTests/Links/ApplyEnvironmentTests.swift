@@ -67,15 +67,8 @@ import Testing
     }
 
     @Test func `a closure is called at every load`() async throws {
-        let count = Mutex(0)
-        let link = ApplyEnvironment(
-            .provided { _ in
-                let number = count.withLock { count in
-                    count += 1
-                    return count
-                }
-                return .of("https://h\(number)")
-            })
+        let count = Tally()
+        let link = ApplyEnvironment(.provided { _ in .of("https://h\(count.next())") })
         #expect(try await load(link).host == "h1")
         #expect(try await load(link).host == "h2")
     }

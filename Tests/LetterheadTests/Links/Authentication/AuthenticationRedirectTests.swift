@@ -29,8 +29,10 @@ private func signatures(
         #expect(try await signatures(client: .bearer("t")) == ["Bearer t", nil, nil])
     }
 
-    @Test func `a request's own credentials are removed, too`() async throws {
-        #expect(try await signatures(client: .anonymous, own: .bearer("t")) == ["Bearer t", nil, nil])
+    @Test(arguments: [nil, [first, second]] as [[URL]?])
+    func `a request's own credentials are removed, too`(allowed: [URL]?) async throws {
+        let own = HTTPAuthentication.bearer("t", allowedOrigins: allowed)
+        #expect(try await signatures(client: .anonymous, own: own) == ["Bearer t", nil, nil])
     }
 
     @Test(arguments: [[first, second], [first], [second]])

@@ -182,16 +182,6 @@ private final class Switch: Sendable {
         #expect(mock.authorizations == ["Bearer t", nil, "Bearer t"])
     }
 
-    @Test func `a provider that returns nil does not bind the credentials to an origin`() async throws {
-        let environment = Switch()
-        let client = environment.client(
-            .bearer { $0.request.host == "a.example" ? nil : Secret($0.request.host ?? "") }, mock)
-        await #expect(throws: HTTPError.self) { try await client.send(TestEndpoint<HTTPResponse>("me")) }
-        environment.turn(to: second)
-        _ = try await client.send(TestEndpoint<HTTPResponse>("me"))
-        #expect(mock.authorizations == ["Bearer b.example"])
-    }
-
     @Test(arguments: OriginCase.all.prefix(3).dropFirst())
     func `credentials that one client obtained are not sent to another client's origin`(kind: OriginCase) async throws {
         let shared = kind.make(nil)

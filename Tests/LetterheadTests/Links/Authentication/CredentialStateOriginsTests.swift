@@ -28,36 +28,11 @@ private func owner(in answer: State.Answer) -> HTTPOrigin? {
         #expect(owner(in: enter(&state, second)) == first)
     }
 
-    @Test func `a stored credential is available to its origin only`() throws {
-        var state = State(limit: .standard)
-        let flight = try #require(number(of: enter(&state, first)))
-        _ = state.finish(flight, for: [], with: .success("a"))
-        #expect(try state.available(for: [], to: first)?.credential == "a")
-        #expect(throws: CredentialRefusal.self) { try state.available(for: [], to: second) }
-    }
-
     @Test(arguments: [Result<String?, any Error>.success(nil), .failure(Down())])
     func `a credential that could not be obtained belongs to no origin`(result: Result<String?, any Error>) throws {
         var state = State(limit: .standard)
         let failed = try #require(number(of: enter(&state, first)))
         _ = state.finish(failed, for: [], with: result)
         #expect(number(of: enter(&state, second)) != nil)
-    }
-
-    @Test func `a reset removes the origin of the credentials`() throws {
-        var state = State(limit: .standard)
-        let flight1 = try #require(number(of: enter(&state, first)))
-        _ = state.finish(flight1, for: [], with: .success("a"))
-        state.beginReset()
-        state.endReset()
-        #expect(number(of: enter(&state, second)) != nil)
-    }
-
-    @Test func `with allowed origins, the credential is bound to no single origin`() throws {
-        var state = State(limit: .standard)
-        let flight = try #require(number(of: enter(&state, nil)))
-        _ = state.finish(flight, for: [], with: .success("a"))
-        #expect(try state.available(for: [], to: nil)?.credential == "a")
-        #expect(try state.available(for: [], to: second)?.credential == "a")
     }
 }

@@ -58,21 +58,6 @@ extension CredentialLimit {
 }
 
 @Suite struct CredentialStateTests {
-    @Test func `the first request obtains a credential, and all others wait for it`() throws {
-        var desk = Desk()
-        let flight = try #require(desk.enter(1).flight)
-        #expect(desk.enter(2).isWait)
-        #expect(desk.enter(3).isWait)
-        let landed = desk.finish(flight, with: .success("a"))
-        #expect(try landed.get().credential == "a")
-    }
-
-    @Test func `a fresh credential is used without waiting`() throws {
-        var desk = Desk()
-        _ = try desk.obtained("a")
-        #expect(desk.enter(2).used == "a")
-    }
-
     @Test(arguments: [HTTPAuthentication.Freshness.stale, .expired, .insufficient])
     func `a credential that is no longer fresh is fetched again`(freshness: HTTPAuthentication.Freshness) throws {
         var desk = Desk()
@@ -102,13 +87,6 @@ extension CredentialLimit {
         let flight = try #require(desk.enter(2, refused: a).flight)
         #expect(throws: CredentialRefusal.self) { try desk.finish(flight, with: .failure(Down())).get() }
         #expect(desk.enter(3, refused: a).refusal?.name == "failed")
-    }
-
-    @Test func `after a failure the next request starts another fetch`() throws {
-        var desk = Desk()
-        let flight = try #require(desk.enter(1).flight)
-        _ = desk.finish(flight, with: .failure(Down()))
-        #expect(desk.enter(2).flight != nil)
     }
 
     @Test func `a refused credential is not used again after a failed fetch`() throws {

@@ -53,12 +53,6 @@ private func sent(
         #expect(error?.code == .invalidRequest)
     }
 
-    @Test func `a bearer token is sent in the header`() async throws {
-        let signed = try await sent(HTTPRequest(url: api), client: .bearer(token))
-        #expect(signed.headers["Authorization"] == "Bearer t0ken")
-        #expect(signed.query.isEmpty)
-    }
-
     @Test func `bearer(each:) asks for each request and redirect, stores nothing, and nil sends no credentials`()
         async throws
     {
@@ -138,49 +132,37 @@ private func sent(
         #expect("\(signed)".contains("own_key="))
     }
 
-    @Test func `a custom method signs requests`() async throws {
-        let own = HTTPAuthentication.method("own", link: ModifyRequest { $0.headers["X-Signature"] = "s" })
-        #expect(try await sent(HTTPRequest(url: api), client: own).headers["X-Signature"] == "s")
-    }
-
-    @Test func `a request's authentication replaces its client's and its header`() async throws {
+    @Test(
+        arguments: [
+            // A request's authentication replaces its client's and its header.
+            ("Own", .bearer("b"), "Bearer b"),
+            // A client's authentication does not replace a request's own header.
+            ("Own", nil, "Own"),
+            // Anonymous requests are not signed.
+            (nil, .anonymous, nil),
+        ] as [(String?, HTTPAuthentication?, String?)])
+    func `a request's authentication takes precedence over its header, and both over the client's authentication`(
+        header: String?, own: HTTPAuthentication?, expected: String?
+    ) async throws {
         var request = HTTPRequest(url: api)
-        request.headers["Authorization"] = "Own"
-        request.authentication = .bearer("b")
-        #expect(try await sent(request, client: .bearer("a")).headers["Authorization"] == "Bearer b")
+        request.headers["Authorization"] = header
+        if let own { request.authentication = own }
+        #expect(try await sent(request, client: .bearer("a")).headers["Authorization"] == expected)
     }
 
-    @Test func `a client's authentication does not replace a request's own header`() async throws {
-        var request = HTTPRequest(url: api)
-        request.headers["Authorization"] = "Own"
-        #expect(try await sent(request, client: .bearer("a")).headers["Authorization"] == "Own")
-    }
-
-    @Test func `anonymous requests are not signed`() async throws {
-        var request = HTTPRequest(url: api)
-        request.authentication = .anonymous
-        #expect(try await sent(request, client: .bearer("a")).headers["Authorization"] == nil)
-    }
-
-    @Test(arguments: [("user", "Bearer u"), ("service", "Bearer s"), ("nobody", nil)])
-    func `a composite signs by the name that a request chooses`(
-        name: String, expected: String?
+    @Test(
+        arguments: [
+            ("user", nil, "Bearer u"), ("service", "user", "Bearer s"), ("nobody", "user", nil), (nil, nil, nil),
+            (nil, "user", "Bearer u"),
+        ] as [(String?, String?, String?)])
+    func `a composite signs by the name that a request chooses, or by its default`(
+        name: String?, standard: String?, expected: String?
     ) async throws {
         let composite = HTTPAuthentication.composite(
-            ["user": .bearer("u"), "service": .bearer("s"), "nobody": .anonymous])
+            ["user": .bearer("u"), "service": .bearer("s"), "nobody": .anonymous], default: standard)
         var request = HTTPRequest(url: api)
-        request.authentication = .named(name)
+        if let name { request.authentication = .named(name) }
         #expect(try await sent(request, client: composite).headers["Authorization"] == expected)
-    }
-
-    @Test func `a composite without a default does not change a request that chooses nothing`() async throws {
-        let composite = HTTPAuthentication.composite(["user": .bearer("u")])
-        #expect(try await sent(HTTPRequest(url: api), client: composite).headers["Authorization"] == nil)
-    }
-
-    @Test func `a composite's default signs a request that chooses nothing`() async throws {
-        let composite = HTTPAuthentication.composite(["user": .bearer("u")], default: "user")
-        #expect(try await sent(HTTPRequest(url: api), client: composite).headers["Authorization"] == "Bearer u")
     }
 
     @Test(arguments: [

@@ -118,16 +118,6 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         #expect(mock.requests.count == 2)
     }
 
-    @Test func `a stored credential is used without calling the provider`() async throws {
-        let counter = Atomic(0)
-        let bearer = HTTPAuthentication.bearer { _ in
-            Secret("t\(counter.add(1, ordering: .relaxed).newValue)")
-        }
-        let chain = home --> Authenticate(bearer) --> MockLoader { HTTPResponse(request: $0, status: .ok) }
-        for _ in 0..<5 { _ = try await chain.load(HTTPRequest(url: api)) }
-        #expect(counter.load(ordering: .relaxed) == 1)
-    }
-
     @Test func `cancelling one waiting request cancels no other`() async throws {
         let gate = CredentialGate()
         gate.tokens.insert("t1")
@@ -235,23 +225,6 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         #expect(try await chain.load(HTTPRequest(url: api)).status == .ok)
     }
 
-    @Test func `if a server refuses its own credentials, the provider is called no more often than the limit`()
-        async throws
-    {
-        let mock = MockLoader { HTTPResponse(request: $0, status: .unauthorized) }
-        let counter = Atomic(0)
-        // On a clock that does not move, because a busy machine may take longer than the window between two loads.
-        let limit = CredentialLimit(count: 2, window: .seconds(60))
-        let bearer = HTTPAuthentication.bearer(limit: limit.count, per: limit.window, clock: TestClock()) { _ in
-            Secret("t\(counter.add(1, ordering: .relaxed).newValue)")
-        }
-        let chain = home --> Authenticate(bearer) --> mock
-        _ = try await chain.load(HTTPRequest(url: api))
-        let error = await failure { try await chain.load(HTTPRequest(url: api)) }
-        #expect(error?.code == .cannotAuthenticate)
-        #expect(counter.load(ordering: .relaxed) == 2)
-    }
-
     @Test func `a request waits no longer than its deadline, and the others continue to wait`() async throws {
         let (gate, clock) = (CredentialGate(), TestClock())
         gate.tokens.insert("t1")
@@ -267,16 +240,6 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         #expect(await first.value?.code == .timedOut)
         gate.give("t1")
         #expect(try await second.value == .ok)
-    }
-
-    @Test func `a provider's requests are sent over the chain below`() async throws {
-        let mock = MockLoader { HTTPResponse(request: $0, status: .ok) }
-        let bearer = HTTPAuthentication.bearer { need in
-            _ = try await need.next.load(HTTPRequest(url: api))
-            return "t"
-        }
-        _ = try await (home --> Authenticate(bearer) --> mock).load(HTTPRequest(url: api))
-        #expect(mock.requests.map { $0.headers["Authorization"] } == [nil, "Bearer t"])
     }
 }
 

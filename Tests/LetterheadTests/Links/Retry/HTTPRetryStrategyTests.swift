@@ -52,12 +52,6 @@ private func waits(_ strategy: HTTPRetryStrategy, _ count: Int = 5) -> [Duration
         #expect(strategy.delay(before: 1) == .seconds(seconds))
     }
 
-    @Test func `a random source shortens a wait by its jitter`() {
-        let strategy = HTTPRetryStrategy.delayed(.seconds(10)).jitter(0.2)
-        #expect(strategy.delay(before: 1, random: { 0.5 }) == .seconds(9))
-        #expect(strategy.delay(before: 1) == .seconds(10))
-    }
-
     @Test(arguments: [0, -1, Int.min]) func `a retry before the first counts as the first`(retry: Int) {
         #expect(HTTPRetryStrategy.exponential(base: .seconds(1)).delay(before: retry) == .seconds(1))
     }

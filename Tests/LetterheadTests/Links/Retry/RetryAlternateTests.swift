@@ -150,16 +150,6 @@ private struct MyError: Error, Equatable {}
         #expect(journal.all == ["MyError()"] && scene.mock.requests.map { $0.headers["X-Half"] } == [nil, nil])
     }
 
-    @Test func `a request that a closure creates is sent in place of the original`() async {
-        let ask = ClosureValidator(response: { response, _ in
-            guard response.status == 401 else { return .nextValidator }
-            return .retry(.afterTask(task: { $0 = .plain { $0.path = "/other" } }))
-        })
-        let scene = RetryScene(.answering(401, 200), validators: [ask], maximumRetries: 5)
-        _ = await scene.load()
-        #expect(scene.mock.requests.map(\.path.string) == ["/x", "/other"])
-    }
-
     @Test func `an attempt that a closure puts in place of the original is retried as well`() async {
         let ask = ClosureValidator(response: { response, request in
             response.status == 401 ? .retry(.afterTask(task: { $0 = request })) : .nextValidator

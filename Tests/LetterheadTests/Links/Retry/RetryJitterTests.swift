@@ -1,24 +1,13 @@
 // SPDX-License-Identifier: MIT
 import Letterhead
+import TestKit
 import Testing
-
-/// A random source with a seed: SplitMix64.
-private struct Seeded: RandomNumberGenerator {
-    var state: UInt64
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
-}
 
 @Suite struct RetryJitterTests {
     private let full = HTTPRetryStrategy.delayed(.seconds(8)).jitter(1)
 
     @Test func `ten thousand draws of full jitter are spread evenly`() {
-        var source = Seeded(state: 42)
+        var source = SeededGenerator(seed: 42)
         var buckets = Array(repeating: 0, count: 10)
         for _ in 0..<10_000 {
             let wait = full.delay(before: 1, random: { Double.random(in: 0...1, using: &source) }) ?? .seconds(-1)

@@ -77,13 +77,4 @@ import Testing
             #expect(error?.code == .invalidResponse && error?.attempts.count == 1)
         }
     }
-
-    @Test func `an unsafe request that is marked contains its key in each attempt`() async throws {
-        try await withServer(answering: .response(MockServer.Response(status: 503))) { server in
-            var request = HTTPRequest(method: .post, url: server.url)
-            request.markIdempotent(key: "k")
-            #expect(await error(request)?.response?.status == 503)
-            #expect(server.requests.map { $0.headers["Idempotency-Key"] } == ["k", "k", "k"])
-        }
-    }
 }

@@ -58,11 +58,6 @@ import Testing
         }
     }
 
-    @Test func `a one-shot body is sent once with retryingRefusals, too`() async {
-        #expect(await sent(429, "1") { $0.body = Words(isReplayable: false) } == 1)
-        #expect(await sent(429, "1") { $0.body = Words() } == 3)
-    }
-
     @Test func `a status that counts as success is not a refusal`() async {
         #expect(await sent(403, "1") { $0.acceptedStatuses = [403] } == 1)
     }
@@ -94,24 +89,5 @@ import Testing
                 $0.retryStrategy = word; $0.maximumRetries = 2
             })
         #expect(mock.requests.count == sent && response.status == 429)
-    }
-
-    @Test func `over the wire, a template's POST is sent again with its body`() async throws {
-        struct Create: RequestTemplate {
-            let path: RequestPath = "orders"
-            var method: HTTPMethod { .post }
-            var body: TextBody { TextBody("order") }
-        }
-        let hits = Tally()
-        let journal = Journal()
-        let server = try await MockServer.start { request in
-            journal.write("\(request.method) \(String(decoding: request.body, as: UTF8.self))")
-            return hits.next() == 1
-                ? MockServer.Response(status: 403, headers: ["Retry-After": "0"]) : MockServer.Response(status: 201)
-        }
-        let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
-        let response = try await client.send(Create().retry(.immediate.retryingRefusals(), maximumRetries: 1))
-        #expect(response.status == 201 && journal.all == ["POST order", "POST order"])
-        await server.stop()
     }
 }

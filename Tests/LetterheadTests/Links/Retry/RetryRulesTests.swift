@@ -73,7 +73,13 @@ import Testing
             (Facts(strategy: .delayed(.seconds(2))), Duration.seconds(2)),
             (Facts(standard: .delayed(.seconds(3))), .seconds(3)),
             (Facts(strategy: .delayed(.seconds(2)), standard: .delayed(.seconds(3))), .seconds(2)),
-            (Facts(asked: .delayed(.seconds(1)), strategy: .delayed(.seconds(2))), .seconds(1)),
+            (
+                Facts(
+                    asked: .delayed(.seconds(1)), strategy: .delayed(.seconds(2)), standard: .delayed(.seconds(3))),
+                .seconds(1)
+            ),
+            (Facts(asked: .delayed(.seconds(1)).asFallback(), standard: .delayed(.seconds(3))), .seconds(3)),
+            (Facts(status: 404, standard: .immediate.when(.statuses([404]))), .zero),
             (Facts(asked: .delayed(.seconds(1)).asFallback(), strategy: .delayed(.seconds(2))), .seconds(2)),
             (Facts(asked: .delayed(.seconds(1)).asFallback()), .seconds(1)),
             (Facts(headers: ["Retry-After": "7"], strategy: .delayed(.seconds(2))), .seconds(7)),
@@ -106,6 +112,7 @@ import Testing
             (Facts(status: 0, code: .invalidRequest, strategy: .immediate), "no retry applies"),
             (Facts(headers: ["X-Should-Retry": "false"], strategy: .immediate), "no retry applies"),
             (Facts(strategy: .immediate.when(.statuses([500]))), "no retry applies"),
+            (Facts(standard: .immediate.when(.statuses([404]))), "no retry applies"),
             (Facts(strategy: .immediate, isNested: true), "a Retry above it"),
             (Facts(strategy: .immediate, maximum: 0), "maximumRetries is 0"),
             (Facts(strategy: .immediate, retry: 2, maximum: 1), "the one allowed retry"),

@@ -19,14 +19,6 @@ import Testing
         #expect(scene.sent == (method.1 ? 3 : 1))
     }
 
-    @Test func `a failure before anything was sent is retried with any method`() async {
-        let scene = RetryScene(.failing(.cannotConnect, mayHaveBeenSent: false))
-        let result = await scene.load(.post) {
-            $0.retryStrategy = .immediate; $0.maximumRetries = 2
-        }
-        #expect(scene.sent == 3 && result.error?.mayHaveBeenSent == false)
-    }
-
     @Test func `the error reports whether any attempt may have been sent`() async {
         let scene = RetryScene(
             MockLoader().then { HTTPResponse(request: $0, status: 503) }.then {
@@ -84,15 +76,6 @@ import Testing
             $0.retryStrategy = .immediate.when(Retry.Condition { _ in true }); $0.maximumRetries = 3
         }
         #expect(result.code == code && scene.sent == 1)
-    }
-
-    @Test(arguments: [
-        HTTPError.Code.insecureConnection, .invalidResponse, .tooManyRedirects, .invalidRequest, .responseTooLarge,
-        .cannotAuthenticate, .cannotDecodeResponse,
-    ]) func `permanent failures are not retried`(code: HTTPError.Code) async {
-        let scene = RetryScene(.failing(code), maximumRetries: 3)
-        #expect(await scene.load { $0.retryStrategy = .immediate }.code == code)
-        #expect(scene.sent == 1)
     }
 }
 

@@ -31,14 +31,6 @@ import Testing
         #expect(await waits("2", random: 0).waits == [.seconds(2)])
     }
 
-    @Test(arguments: ["-1", "1.0", "soon", "²", ""]) func `a malformed wait is ignored in favor of the strategy`(
-        value: String
-    )
-        async
-    {
-        #expect(await waits(value).waits == [.seconds(7)])
-    }
-
     @Test(arguments: ["0", "Fri, 31 Dec 1993 23:59:59 GMT"]) func `a wait that is over is ignored`(value: String) async
     {
         let (waits, attempts) = await waits(value)
@@ -109,29 +101,5 @@ import Testing
         #expect(journal.all == Array(repeating: "next 200", count: 4))
         #expect(await run(.answering(418), maximum: 0) == [])
         #expect(journal.all.last == "next 418")
-    }
-
-    @Test func `the strategy of a custom validator takes precedence over all waits`() async {
-        let ask = ClosureValidator(response: { response, _ in
-            response.status == 503 ? .retry(.delayed(.seconds(11))) : .nextValidator
-        })
-        #expect(await waits("2", validators: [ask, DefaultValidator()]).waits == [.seconds(11)])
-    }
-
-    @Test func `the request's strategy takes precedence over the default validator`() async {
-        let scene = RetryScene(.answering(429, 200), maximumRetries: 1)
-        _ = await scene.load { $0.retryStrategy = .delayed(.seconds(1)) }
-        #expect(scene.clock.sleeps == [.seconds(1)])
-    }
-
-    @Test func `a custom strategy can read a header of the service`() async {
-        let scene = RetryScene(.answering(429, 200, headers: ["X-RateLimit-Reset": "784111782"]), maximumRetries: 1)
-        _ = await scene.load {
-            $0.retryStrategy = .custom { _, result in
-                let reset = (try? result.get())?.headers["X-RateLimit-Reset"].flatMap { UInt32($0) }
-                return reset.map { .seconds(Double($0) - 784_111_777) }
-            }
-        }
-        #expect(scene.clock.sleeps == [.seconds(5)])
     }
 }

@@ -12,14 +12,6 @@ import Testing
         #expect(result.status == 503 && scene.sent == 1 && result.attempts.count == 1)
     }
 
-    @Test func `two failures and a success are two retries`() async {
-        let scene = RetryScene(.answering(0, 0, 200))
-        let result = await scene.load {
-            $0.retryStrategy = .immediate; $0.maximumRetries = 2
-        }
-        #expect(result.status == 200 && scene.sent == 3 && result.attempts.map(\.number) == [1, 2, 3])
-    }
-
     @Test(
         arguments: [
             HTTPRetryStrategy.immediate, .delayed(.seconds(1)), .exponential(base: .seconds(1)),
@@ -72,14 +64,6 @@ import Testing
         #expect(result.attempts.map(\.delay) == waits + [nil])
     }
 
-    @Test func `the longest draws of back-off double up to the cap`() async {
-        let scene = RetryScene(.answering(503))
-        _ = await scene.load {
-            $0.retryStrategy = .exponential(base: .seconds(1), cap: .seconds(20)); $0.maximumRetries = 7
-        }
-        #expect(scene.clock.sleeps == [1, 2, 4, 8, 16, 20, 20].map { .seconds($0) })
-    }
-
     @Test func `jitter is drawn anew for each wait`() async {
         let number = Tally()
         let scene = RetryScene(.answering(503), random: { [0, 0.5, 0.25][number.next() - 1] })
@@ -87,36 +71,6 @@ import Testing
             $0.retryStrategy = .exponential(base: .seconds(4)); $0.maximumRetries = 3
         }
         #expect(result.attempts.compactMap(\.delay) == [.zero, .seconds(4), .seconds(4)])
-    }
-
-    @Test func `429 twice waits three seconds twice`() async {
-        let scene = RetryScene(.answering(429, 429, 200), maximumRetries: 5)
-        #expect(await scene.load().status == 200)
-        #expect(scene.clock.sleeps == [.seconds(3), .seconds(3)])
-    }
-
-    @Test func `changed statuses of the default validator are used`() async {
-        let scene = RetryScene(
-            .answering(504, 429), validators: [DefaultValidator(retriableStatuses: [504: .immediate])],
-            maximumRetries: 5)
-        #expect(await scene.load().status == 429)
-        #expect(scene.sent == 2 && scene.clock.sleeps == [])
-    }
-
-    @Test func `without a validator the request's own policy judges`() async {
-        let scene = RetryScene(.answering(503, 0, 404), validators: [])
-        let result = await scene.load {
-            $0.retryStrategy = .immediate; $0.maximumRetries = 5
-        }
-        #expect(result.status == 404 && scene.sent == 3)
-    }
-
-    @Test func `a condition replaces the standard one, with the default validator, too`() async {
-        let scene = RetryScene(.answering(404, 404, 503))
-        let result = await scene.load {
-            $0.retryStrategy = .immediate.when(.statuses([404])); $0.maximumRetries = 5
-        }
-        #expect(result.status == 503 && scene.sent == 3)
     }
 
     @Test func `time and attempts end the retries of a strategy`() async {

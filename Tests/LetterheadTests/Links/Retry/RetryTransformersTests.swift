@@ -7,10 +7,6 @@ import Testing
 
 private struct Broken: Error, Equatable {}
 
-private enum Note: HTTPRequestOption {
-    static let defaultOptionValue = "none"
-}
-
 @Suite(.timeLimit(.minutes(3))) struct RetryTransformersTests {
     private let journal = Journal()
 
@@ -120,19 +116,12 @@ private enum Note: HTTPRequestOption {
         #expect(try await response.body.data() == Data("x!x!x!".utf8))
     }
 
-    @Test func `transformers of a template run for it, and those of a client for all requests`() async throws {
+    @Test func `transformers that are written later are added`() async throws {
         let client = HTTPClient(
             environment: .of("https://a.test"), transformers: [transformer("client")],
             transport: MockLoader.answering(200))
-        _ = try await client.send(TestEndpoint("x").transformed(by: transformer("1"), transformer("2")))
-        #expect(journal.all == ["client", "1", "2"])
-    }
-
-    @Test func `transformers that are written later are added`() async throws {
-        let client = HTTPClient(environment: .of("https://a.test"), transport: MockLoader.answering(200))
-        let template = TestEndpoint("x").transformed(by: transformer("1")).header("a", "b").transformed(
-            by: transformer("2"))
-        _ = try await client.send(template)
-        #expect(journal.all == ["1", "2"])
+        let template = TestEndpoint("x").transformed(by: transformer("1"), transformer("2")).header("a", "b")
+        _ = try await client.send(template.transformed(by: transformer("3")))
+        #expect(journal.all == ["client", "1", "2", "3"])
     }
 }

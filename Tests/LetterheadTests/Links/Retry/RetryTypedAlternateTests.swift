@@ -92,18 +92,6 @@ private struct GuestToken: RequestTemplate {
         }
     }
 
-    @Test func `loads that are refused together each send the template, which the decoder of the client decodes`()
-        async throws
-    {
-        try await withClient(together: 5) { client, server in
-            let secrets = try await withThrowingTaskGroup(of: String.self) { group in
-                for _ in 1...5 { group.addTask { try await client.send(GetSecret().maximumRetries(1)) } }
-                return try await group.reduce(into: []) { $0.append($1) }
-            }
-            #expect(secrets == Array(repeating: "open", count: 5) && service.tokens == 5 && journal.all == [])
-        }
-    }
-
     @Test func `the template is sent as the client of the original sends it`() async throws {
         let observer = EventRecorder()
         try await withClient(observers: [observer]) { client, server in
@@ -143,14 +131,6 @@ private struct GuestToken: RequestTemplate {
             let error = await #expect(throws: HTTPError.self) { try await client.send(GetSecret().maximumRetries(1)) }
             #expect(error?.code == .unacceptableStatus && error?.attempts.count == 1)
             #expect(journal.all == [HTTPError.Code.invalidRequest.rawValue])
-        }
-    }
-
-    @Test func `an endpoint sends a template by a validator of its own`() async throws {
-        let secret = GetSecret().validated(by: refreshing).maximumRetries(1)
-        try await withClient(validator: DefaultValidator()) { client, _ in
-            let opened = try await client.send(secret)
-            #expect(opened == "open")
         }
     }
 
@@ -300,16 +280,5 @@ private struct GuestToken: RequestTemplate {
             .plain { $0.responseDelivery = .streamed })
         #expect(response.status == 200)
         #expect(answers.withLock { $0.map(\.attemptNumber) } == [nil])
-    }
-
-    @Test func `another server that responds with 401 causes no request, and receives no token`() async throws {
-        let other = try await MockServer.start { _ in MockServer.Response(status: 401) }
-        try await withClient { client, server in
-            var request = HTTPRequest(url: other.url)
-            request.maximumRetries = 1
-            await #expect(throws: HTTPError.self) { try await client.send(request) }
-            #expect(other.requests.count == 1 && service.tokens == 0)
-        }
-        await other.stop()
     }
 }

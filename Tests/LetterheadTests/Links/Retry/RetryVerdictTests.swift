@@ -145,19 +145,6 @@ private enum Note: HTTPRequestOption {
         #expect(scene.clock.sleeps == [.seconds(1), .seconds(1)])
     }
 
-    @Test(arguments: [0, 2]) func `a response that cannot be retried is in the error`(
-        maximum: Int
-    ) async {
-        let code: HTTPError.Code = maximum == 0 ? .validationFailed : .retriesExhausted
-        let scene = RetryScene(
-            .answering(200, body: "last"), validators: [ClosureValidator(response: { _, _ in .retry(.immediate) })],
-            maximumRetries: maximum)
-        let result = await scene.load()
-        #expect(result.code == code && scene.sent == maximum + 1)
-        #expect(result.error?.response?.body.buffered == Data("last".utf8))
-        #expect(result.error?.response?.attempts.count == maximum + 1)
-    }
-
     @Test func `a failure that cannot be retried is thrown unchanged`() async {
         let ask = ClosureValidator(response: { _, _ in .nextValidator }, failure: { _, _ in .retry(.immediate) })
         let scene = RetryScene(.failing(.cannotConnect), validators: [ask], maximumRetries: 2)
@@ -177,20 +164,14 @@ private enum Note: HTTPRequestOption {
     @Test func `a load that was never retried does not exhaust its retries`() async {
         let ask = ClosureValidator(response: { _, _ in .retry(.immediate) })
         for (status, code) in [(503, HTTPError.Code.unacceptableStatus), (200, .validationFailed)] {
-            let never = await RetryScene(.answering(status), validators: [ask]).load()
+            let mock = MockLoader.answering(status, body: "last")
+            let never = await RetryScene(mock, validators: [ask]).load()
             #expect(never.code == code && never.error?.response?.status.code == status && never.attempts.count == 1)
             #expect(never.error?.message.hasPrefix("a validator requested a retry; ") == true)
-            let once = await RetryScene(.answering(status), validators: [ask], maximumRetries: 1).load()
-            #expect(once.code == .retriesExhausted && once.attempts.count == 2)
+            let once = await RetryScene(mock, validators: [ask], maximumRetries: 1).load()
+            #expect(once.code == .retriesExhausted && once.error?.response?.attempts.count == 2)
+            #expect([never, once].allSatisfy { $0.error?.response?.body.buffered == Data("last".utf8) })
         }
-    }
-
-    @Test func `if a suggestion cannot be followed the next validator judges`() async {
-        let journal = Journal()
-        let scene = RetryScene(
-            .answering(503), validators: [DefaultValidator(), note("next", journal)], maximumRetries: 1)
-        #expect(await scene.load().status == 503)
-        #expect(journal.all == ["next"])
     }
 
     @Test func `the default validator does not fail a response because of its status`() async {

@@ -52,10 +52,6 @@ import Testing
         #expect(await requests(answering: 529, "false", to: .post, .immediate.retryingRefusals()) == 1)
     }
 
-    @Test func `a 529 is retried`() async {
-        #expect(await requests(answering: 529, nil) == 2)
-    }
-
     @Test(arguments: ["X-Request-ID", "request-id", "x-amzn-RequestId", "CF-Ray"])
     func `the identifier of the request is in the error and in its text`(name: String) async throws {
         let mock = MockLoader { request in
