@@ -187,15 +187,6 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: file.path))
     }
 
-    @Test func `a folder that cannot be written is an error of the hook, and no failure`() {
-        let errors = Mutex(0)
-        let jar = CookieJar(
-            file: URL(filePath: "/proc/letterhead/cookies.txt"), now: { [now] in now },
-            onError: { _ in errors.withLock { $0 += 1 } })
-        jar.set(cookie("a"))
-        #expect(jar.cookies.count == 1 && errors.withLock { $0 } > 0)
-    }
-
     @Test func `a text with many cookies is one change of the file`() throws {
         let errors = Mutex(0)
         let jar = CookieJar(

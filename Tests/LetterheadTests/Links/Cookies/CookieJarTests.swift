@@ -232,20 +232,4 @@ import Testing
         }
         #expect(texts.allSatisfy { !$0.contains("s3cret") })
     }
-
-    @Test func `concurrent requests store and send cookies`() async throws {
-        let jar = CookieJar()
-        let server = MockLoader { request in
-            HTTPResponse(
-                request: request, status: .ok, headers: ["Set-Cookie": "\(request.path.string.dropFirst())=1; Path=/"])
-        }
-        let client = HTTPClient(cookies: jar, transport: server)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for number in 0..<100 {
-                group.addTask { _ = try await client.send(try HTTPRequest("https://a.example/n\(number)")) }
-            }
-            try await group.waitForAll()
-        }
-        #expect(jar.cookies.count == 100)
-    }
 }

@@ -21,12 +21,6 @@ import Testing
         }
     }
 
-    @Test func `a request without a deadline has none`() async throws {
-        let mock = TimeRecorder()
-        _ = try await (Deadline(clock: clock) --> mock).load(try .to("https://a.test"))
-        #expect(mock.left[0] == nil)
-    }
-
     @Test func `links below read the time left, which decreases`() async throws {
         // A loader that keeps no time limits itself.
         let loader = AnyLoader { request in
@@ -40,24 +34,15 @@ import Testing
         #expect(try await (Deadline(.seconds(60), clock: clock) --> loader).load(request).status == .ok)
     }
 
-    @Test func `the deadline of the link applies to requests that have none`() async throws {
-        let mock = TimeRecorder()
-        _ = try await (Deadline(.seconds(60), clock: clock) --> mock).load(try .to("https://a.test"))
-        #expect(mock.left[0] == .seconds(60))
-    }
-
     @Test func `an explicit nil removes the deadline of the link`() async throws {
-        struct Get: RequestTemplate {
-            let path: RequestPath = "x"
-        }
         let mock = TimeRecorder()
         var request = try HTTPRequest.to("https://a.test")
         request.deadline = nil
         _ = try await (Deadline(.seconds(60), clock: clock) --> mock).load(request)
         let environment = ServerEnvironment(baseURL: try #require(URL(string: "https://a.test")))
         let client = HTTPClient(environment: environment, links: Deadline(.seconds(60), clock: clock), transport: mock)
-        try await client.send(Get().deadline(in: nil))
-        try await client.send(Get().deadline(in: .seconds(2)).deadline(in: nil))
+        try await client.send(TestEndpoint("x").deadline(in: nil))
+        try await client.send(TestEndpoint("x").deadline(in: .seconds(2)).deadline(in: nil))
         #expect(mock.left == [nil, nil, nil])
     }
 
@@ -136,13 +121,14 @@ import Testing
         #expect(mock.left[0] == .seconds(5))
     }
 
-    @Test(arguments: [(1, 60, 1), (60, 1, 1)]) func `of two deadlines the earlier applies`(
-        outer: Int, inner: Int, left: Int
+    @Test(arguments: [(nil, nil, nil), (60, nil, 60), (1, 60, 1), (60, 1, 1)] as [(Int?, Int?, Int?)])
+    func `of the deadlines of two links the earlier applies to requests that have none`(
+        outer: Int?, inner: Int?, left: Int?
     ) async throws {
         let mock = TimeRecorder()
-        let chain = Deadline(.seconds(outer), clock: clock) --> Deadline(.seconds(inner), clock: clock) --> mock
-        _ = try await chain.load(try .to("https://a.test"))
-        #expect(mock.left[0] == .seconds(left))
+        let links = [outer, inner].map { seconds in Deadline(seconds.map { Duration.seconds($0) }, clock: clock) }
+        _ = try await (links[0] --> links[1] --> mock).load(try .to("https://a.test"))
+        #expect(mock.left == [left.map { Duration.seconds($0) }])
     }
 
     @Test(arguments: [0, -1]) func `a deadline of zero or less is an error`(seconds: Int) async throws {
@@ -191,10 +177,7 @@ import Testing
     }
 
     @Test func `a template sets its deadline`() {
-        struct Get: RequestTemplate {
-            var path: RequestPath { "x" }
-        }
-        #expect(Get().deadline(in: .seconds(2)).options.deadline == .seconds(2))
+        #expect(TestEndpoint("x").deadline(in: .seconds(2)).options.deadline == .seconds(2))
     }
 
     @Test(arguments: TransportTests.Transport.allCases, [5, 60])

@@ -100,23 +100,6 @@ private func request(_ path: RequestPath = "/", method: HTTPMethod = .get) -> HT
         for task in tasks { _ = try await task.value }
     }
 
-    @Test func `ignored headers are not compared`() async throws {
-        let link = Deduplicate(ignoring: ["X-Trace"])
-        let chain = link --> held
-        let requests = ["1", "2"].map { trace in
-            var request = request()
-            request.headers["X-Trace"] = trace
-            return request
-        }
-        async let first = chain.load(requests[0])
-        async let second = chain.load(requests[1])
-        await until { link.waiting == 2 }
-        #expect(link.running == 1)
-        await held.waitForRunning(1)
-        held.open()
-        _ = try await (first, second)
-    }
-
     @Test(arguments: [0, 1, 2]) func `a cancelled request does not affect the others, even if it is the first`(
         index: Int
     ) async throws {

@@ -192,8 +192,14 @@ private func loads(
         #expect(try await loads(login("a"), login("a")) == 1)
     }
 
-    @Test func `requests that differ only in an ignored header share by key`() async throws {
-        let requests = ["a", "b"].map { value in request { $0.headers["X-Trace"] = value } }
+    @Test(arguments: [Deduplicate.Settings.automatic, .key("k")])
+    func `requests that differ only in an ignored header share`(setting: Deduplicate.Settings) async throws {
+        let requests = ["a", "b"].map { value in
+            request {
+                $0.headers["X-Trace"] = value
+                $0.deduplication = setting
+            }
+        }
         #expect(try await loads(requests[0], requests[1], over: Deduplicate(ignoring: ["X-Trace"])) == 1)
         #expect(try await loads(requests[0], requests[1]) == 2)
     }

@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: MIT
+import TestKit
 import Testing
 
 @testable import Letterhead
 
 @Suite struct ThrottleStateTests {
-    private struct Dice: RandomNumberGenerator {
-        var state: UInt64
-        mutating func next() -> UInt64 {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return state ^ (state >> 29)
-        }
-    }
-
     @Test(arguments: 0..<20) func `no slot is lost or assigned twice, in every order of events`(seed: UInt64) {
-        var dice = Dice(state: seed)
+        var dice = SeededGenerator(seed: seed)
         var state = ThrottleState<Int>(limit: 2)
         var (running, waiting): ([SlotKey: Set<Int>], [SlotKey: [UInt64: Int]]) = ([:], [:])
         let keys = [nil, "a", "b"].map { SlotKey(name: $0) }

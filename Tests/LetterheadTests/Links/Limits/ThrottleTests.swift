@@ -87,18 +87,6 @@ private func request(_ path: RequestPath, _ throttling: Throttle.Settings = .alw
         #expect(mock.requests.count == 2 && total.running == 0 && narrow.running == 0)
     }
 
-    @Test func `the queue is in order of arrival`() async throws {
-        let throttle = Throttle(limit: 1)
-        let paths = (0..<20).map { "/\($0)" }
-        let tasks = await start(paths.map { request("\(raw: $0)") }, throttle)
-        for count in 1...paths.count {
-            await gate.waitForStarted(count)
-            gate.open()
-        }
-        for task in tasks { _ = await task.value }
-        #expect(gate.started == paths)
-    }
-
     @Test func `a higher priority starts first, and within one the first to arrive`() async throws {
         let throttle = Throttle(limit: 1)
         let tasks = await start(
@@ -173,25 +161,6 @@ private func request(_ path: RequestPath, _ throttling: Throttle.Settings = .alw
         }
         let error = await #expect(throws: HTTPError.self) { try await task.value }
         #expect(error?.code == .cancelled && throttle.waiting == 0)
-    }
-
-    @Test func `a slot is free after a failure`() async throws {
-        let throttle = Throttle(limit: 1)
-        let chain = throttle --> MockLoader { throw HTTPError(.connectionLost, request: $0) }
-        for _ in 0..<3 {
-            let error = await #expect(throws: HTTPError.self) { try await chain.load(request("/")) }
-            #expect(error?.code == .connectionLost)
-        }
-        #expect(throttle.running == 0)
-    }
-
-    @Test func `a slot is free after its load is cancelled`() async throws {
-        let throttle = Throttle(limit: 1)
-        let tasks = await start([request("/1")], throttle)
-        await gate.waitForRunning(1)
-        tasks[0].cancel()
-        _ = await tasks[0].value
-        #expect(throttle.running == 0)
     }
 
     @Test func `a reset fails all waiting loads`() async throws {

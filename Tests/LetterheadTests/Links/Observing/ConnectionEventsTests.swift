@@ -55,6 +55,8 @@
             await server.stop()
             #expect(
                 log.names.filter { $0.rawValue.hasPrefix("connection.") } == ["connection.opened", "connection.reused"])
+            let reused = try #require(log.first("connection.reused"))
+            #expect(reused[.address] == "127.0.0.1:\(server.port)" && reused[.httpVersion] == "HTTP/1.1")
             // The origin is the one of the exchange, for metrics with the same attributes.
             for event in log.events where ["connection.opened", "connection.reused"].contains(event.name) {
                 let exchange = log.events.first { $0.name == "exchange.start" && $0.load == event.load }
@@ -76,13 +78,6 @@
             #expect(closed.map { $0[.reason] } == ["the exchange failed", "the exchange failed"])
             #expect(closed.last?[.errorType] == "timedOut" && closed.first?[.errorType] != "timedOut")
             #expect(ObserverLaws.violations(of: log.events) == [])
-        }
-
-        @Test func `a connection that cannot be opened is not closed`() async throws {
-            let server = try await MockServer.start()
-            await server.stop()
-            await #expect(throws: HTTPError.self) { try await client(server.port).send(TestEndpoint("a")) }
-            #expect(!log.names.contains { $0.rawValue.hasPrefix("connection.") })
         }
     }
 #endif

@@ -2,26 +2,18 @@
 import Foundation
 import Letterhead
 import LetterheadTesting
-import Synchronization
 import TestKit
 import Testing
 
-/// The lines that a loader has written. A class, because loader and test share them.
-private final class Lines: Sendable {
-    private let lines = Mutex<[String]>([])
-    var all: [String] { lines.withLock { $0 } }
-    func add(_ line: String) { lines.withLock { $0.append(line) } }
-}
-
 @Suite struct PrintLoaderTests {
-    private let lines = Lines()
+    private let lines = Journal()
     private func chain(_ loader: any HTTPLoader) -> any HTTPLoader {
-        PrintLoader(clock: TestClock()) { [lines] in lines.add($0) } --> loader
+        PrintLoader(clock: TestClock()) { [lines] in lines.write($0) } --> loader
     }
 
     @Test func `the request is written before the load, and the result after it`() async throws {
         let mock = MockLoader { [lines] request in
-            lines.add("answering")
+            lines.write("answering")
             return .ok(request, body: Data("12345".utf8))
         }
         var request = try HTTPRequest.to("https://h/p?q=1", method: .post)
@@ -81,7 +73,7 @@ private final class Lines: Sendable {
 
     @Test func `as an observer, JSON is one object for each load`() async throws {
         let client = HTTPClient(
-            environment: .of("https://h.test"), observers: [PrintLoader(.json) { [lines] in lines.add($0) }],
+            environment: .of("https://h.test"), observers: [PrintLoader(.json) { [lines] in lines.write($0) }],
             transport: MockLoader { HTTPResponse(request: $0, status: $0.path.string == "/a" ? 200 : 404) })
         _ = try await client.send(TestEndpoint("a").query("token", "SECRET").query("line", "\n"))
         _ = try? await client.send(TestEndpoint("b"))
@@ -94,7 +86,7 @@ private final class Lines: Sendable {
     }
 
     @Test func `as a link, JSON is one object for each request and each result`() async throws {
-        let link = PrintLoader(.json, clock: TestClock()) { [lines] in lines.add($0) }
+        let link = PrintLoader(.json, clock: TestClock()) { [lines] in lines.write($0) }
         let request = try HTTPRequest.to("https://h/p?token=SECRET")
         _ = try await (link --> MockLoader { .ok($0, body: Data("12345".utf8)) }).load(request)
         _ = try? await (link --> MockLoader()).load(request)

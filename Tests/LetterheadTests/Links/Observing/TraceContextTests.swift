@@ -132,12 +132,7 @@ import Testing
     }
 
     private func numbers() -> @Sendable () -> UInt64 {
-        let last = SharedValue<UInt64>(0)
-        return {
-            last.withLock { last in
-                last += 1
-                return last
-            }
-        }
+        let last = Tally()
+        return { UInt64(last.next()) }
     }
 }

@@ -21,14 +21,6 @@ import Testing
         #expect(error?.message.contains(reason) == true, "\(String(describing: error))")
     }
 
-    @Test func `with never, the redirect is the response`() async throws {
-        let mock = MockLoader.redirecting(["https://a.test/1": (302, "/2")])
-        var first = try HTTPRequest.to("https://a.test/1")
-        first.redirectPolicy = .never
-        let response = try await (FollowRedirects() --> mock).load(first)
-        #expect(response.status == .found && response.redirectRefusal == .policy)
-    }
-
     @Test(arguments: [
         ("/2", true), ("https://A.test:443/2", true), ("https://a.test:444/2", false), ("https://b.test/", false),
     ]) func `the same origin is scheme, host and port`(location: String, isFollowed: Bool) async throws {
