@@ -2,6 +2,7 @@
 import Foundation
 import LetterheadTesting
 import Synchronization
+import TestKit
 import Testing
 
 @testable import Letterhead
@@ -27,18 +28,6 @@ import Testing
         }
     }
 
-    /// Returns true once.
-    private final class Once: Sendable {
-        private let isLeft = Mutex(true)
-
-        func take() -> Bool {
-            isLeft.withLock { isLeft in
-                defer { isLeft = false }
-                return isLeft
-            }
-        }
-    }
-
     private let record = Record()
     private let pulled = OneShot<Void>()
     private let answer = OneShot<Data?>()
@@ -46,11 +35,11 @@ import Testing
     /// A body like the transport's. Its first pull waits for the answer, regardless of a cancellation. A later pull
     /// ends the body.
     private func body() -> HTTPResponseBody {
-        let (record, pulled, answer, isFirst) = (record, pulled, answer, Once())
+        let (record, pulled, answer, pulls) = (record, pulled, answer, Tally())
         let body = HTTPResponseBody.received(
             length: nil,
             pull: {
-                guard isFirst.take() else { return nil }
+                guard pulls.next() == 1 else { return nil }
                 pulled.set(())
                 return await answer.value
             }, cancel: { record.note("cancel") })
@@ -182,24 +171,16 @@ import Testing
         #expect(record.all.last == "failed: Odd")
     }
 
-    @Test func `cancelling the reader ends a pull of the caller's closure`() async throws {
+    @Test(arguments: [true, false])
+    func `cancelling the reader ends a pull of the closure, and empty pieces of one that ignores the cancellation`(
+        isIgnored: Bool
+    ) async {
         let pulled = pulled
         let body = HTTPResponseBody(length: nil) {
             pulled.set(())
+            if isIgnored { return Data() }
             try await Task.sleep(for: .seconds(3_600))
             return nil
-        }
-        let read = Task { try await body.data() }
-        await pulled.value
-        read.cancel()
-        await #expect(throws: CancellationError.self) { try await read.value }
-    }
-
-    @Test func `cancelling the reader ends a body of empty pieces, whose closure ignores the cancellation`() async {
-        let pulled = pulled
-        let body = HTTPResponseBody(length: nil) {
-            pulled.set(())
-            return Data()
         }
         let read = Task { try await body.data() }
         await pulled.value

@@ -79,14 +79,6 @@ import Testing
         #expect(HTTPHeaders(dictionary).map(\.name) == ["A", "B", "C"])
     }
 
-    @Test func `a copy is independent`() {
-        let original: HTTPHeaders = ["X": "1"]
-        var copy = original
-        copy["X"] = "2"
-        copy.append("Y", "3")
-        #expect(original == ["X": "1"])
-    }
-
     @Test func `names that differ in case are one key of a set`() {
         let names: Set<HTTPHeaders.Name> = ["ETag", "etag", "ETAG", .eTag]
         #expect(names.count == 1)

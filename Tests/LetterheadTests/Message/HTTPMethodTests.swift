@@ -19,21 +19,15 @@ import Testing
         #expect(method.description == text)
     }
 
-    @Test(arguments: [.get, .head, .options, .trace, .query] as [HTTPMethod])
-    func `a safe method is idempotent`(method: HTTPMethod) {
-        #expect(method.isSafe)
-        #expect(method.isIdempotent)
-    }
-
-    @Test(arguments: [.put, .delete] as [HTTPMethod])
-    func `PUT and DELETE are idempotent and not safe`(method: HTTPMethod) {
-        #expect(!method.isSafe)
-        #expect(method.isIdempotent)
-    }
-
-    @Test(arguments: [.post, .patch, .connect, "PURGE", "get"] as [HTTPMethod])
-    func `nothing is assumed of any other method`(method: HTTPMethod) {
-        #expect(!method.isSafe)
-        #expect(!method.isIdempotent)
+    @Test(
+        arguments: [
+            (.get, true, true), (.head, true, true), (.options, true, true), (.trace, true, true),
+            (.query, true, true), (.put, false, true), (.delete, false, true), (.post, false, false),
+            (.patch, false, false), (.connect, false, false), ("PURGE", false, false), ("get", false, false),
+        ] as [(HTTPMethod, Bool, Bool)])
+    func `safe methods, PUT and DELETE are idempotent, and nothing is assumed of any other method`(
+        method: HTTPMethod, isSafe: Bool, isIdempotent: Bool
+    ) {
+        #expect(method.isSafe == isSafe && method.isIdempotent == isIdempotent)
     }
 }

@@ -14,10 +14,6 @@ extension RequestSettings {
 }
 
 @Suite struct HTTPRequestOptionTests {
-    @Test func `an option that is not set has its default`() {
-        #expect(HTTPRequest()[option: Tenant.self] == "none")
-    }
-
     @Test func `an option that is set has its value, and copies are independent`() {
         var request = HTTPRequest()
         request[option: Tenant.self] = "acme"

@@ -30,21 +30,6 @@ import Testing
         #expect(HTTPRequest().id != request.id)
     }
 
-    @Test func `a change to a copy does not change the original`() {
-        var original = HTTPRequest()
-        original.headers["X"] = "1"
-        original.timeout = .seconds(1)
-        var copy = original
-        copy.headers["X"] = "2"
-        copy[query: "a"] = "1"
-        copy.timeout = .seconds(2)
-        copy.host = "h"
-        #expect(original.headers == ["X": "1"])
-        #expect(original.query.isEmpty)
-        #expect(original.timeout == .seconds(1))
-        #expect(original.host == nil)
-    }
-
     @Test func `a query parameter is set in one line`() {
         var request = HTTPRequest()
         request[query: "query"] = "anakin"
@@ -65,14 +50,6 @@ import Testing
         #expect(request.path.segments == ["a/b", "c"])
         #expect(request.query.map(\.name) == ["x", "y"])
         #expect(request.fragment == "top")
-    }
-
-    @Test func `a request can be sent between tasks`() async {
-        var request = HTTPRequest()
-        request[query: "a"] = "1"
-        let sent = request
-        let text = await Task { sent.query.escaped }.value
-        #expect(text == "a=1")
     }
 
     @Test func `a request of a host and a path is a GET over https, and its values are escaped`() throws {

@@ -66,14 +66,6 @@ import Testing
         #expect(try request.urlString() == "https://h:\(port)")
     }
 
-    @Test func `a request without query has no question mark`() throws {
-        var request = HTTPRequest()
-        request.host = "h"
-        request.path = "a"
-        #expect(request.target == "/a")
-        #expect(try request.urlString() == "https://h/a")
-    }
-
     @Test(arguments: [("", "/"), ("a", "/a"), ("/a", "/a"), ("a/", "/a/")] as [(RequestPath, String)])
     func `the target begins with a slash`(path: RequestPath, target: String) {
         var request = HTTPRequest()

@@ -76,12 +76,6 @@ private struct Broken: Error {}
         #expect(try await Source(["abc", "def"]).body().data(upTo: 6).count == 6)
     }
 
-    @Test func `a body that is dropped unread cancels its source once`() {
-        let source = Source(["a"])
-        do { _ = source.body() }
-        #expect(source.cancels.load(ordering: .relaxed) == 1)
-    }
-
     @Test func `leaving the iteration cancels the source once`() async throws {
         let source = Source(["a", "b"])
         let body = source.body()

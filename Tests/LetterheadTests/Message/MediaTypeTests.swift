@@ -115,11 +115,6 @@ import Testing
         let text = "text/plain" + (0..<40_000).map { "; p\($0)=1" }.joined()
         #expect(MediaType(text)?["p39999"] == "1")
     }
-
-    @Test func `of two parameters with the same name the first is used`() {
-        let type: MediaType = "text/plain; a=1; A=2; b=3"
-        #expect([type["a"], type["b"]] == ["1", "3"])
-    }
 }
 
 /// The steps of the MIME Sniffing standard, 4.4, word for word over code points.

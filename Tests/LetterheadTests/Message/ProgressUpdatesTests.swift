@@ -2,7 +2,6 @@
 import Foundation
 import Letterhead
 import LetterheadTesting
-import Synchronization
 import TestKit
 import Testing
 
@@ -85,16 +84,16 @@ struct ProgressUpdatesTests {
     }
 
     @Test func `updates end when the task is cancelled`() async {
-        let isLoading = OneShotFlag()
+        let started = CredentialBell()
         let mock = MockLoader { request in
-            isLoading.raise()
+            started.ring()
             try await Task.sleep(for: .seconds(600))
             return .ok(request)
         }
         let client = HTTPClient(environment: .of("https://a.test"), transport: mock)
         let updates = ProgressUpdates()
         let call = Task { try await client.send(Import().onProgress(updates)) }
-        await until { isLoading.isRaised }
+        await started.wait()
         call.cancel()
         for await _ in updates {}
         await #expect(throws: CancellationError.self) { try await call.value }
@@ -148,8 +147,6 @@ struct ProgressUpdatesTests {
     }
 
     @Test func `updates of a plain request and of a started request end with it`() async throws {
-        let mock = MockLoader { try .ok($0, json: 1) }
-        let client = HTTPClient(transport: mock)
         for code in [200, 404] {
             let updates = ProgressUpdates()
             var request = try HTTPRequest.to("https://a.test")
@@ -165,7 +162,6 @@ struct ProgressUpdatesTests {
         request.reportProgress(to: updates)
         MockLoader().start(request) { _ in }
         for await _ in updates {}
-        #expect("\(client)".isEmpty == false)
     }
 
     @Test func `a closure is called in addition to the updates`() async throws {
@@ -185,11 +181,4 @@ struct ProgressUpdatesTests {
 private struct Raw: RequestTemplate {
     typealias Response = HTTPResponse
     var path: RequestPath { "a" }
-}
-
-/// A flag that is raised once. A class, because a handler and its test share it.
-private final class OneShotFlag: Sendable {
-    private let flag = Atomic<Bool>(false)
-    var isRaised: Bool { flag.load(ordering: .acquiring) }
-    func raise() { flag.store(true, ordering: .releasing) }
 }

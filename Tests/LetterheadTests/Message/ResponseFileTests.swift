@@ -64,20 +64,6 @@ struct ResponseFileTests {
     }
 
     @Test(arguments: Transport.allCases)
-    func `a truncated response leaves no file`(_ transport: Transport) async throws {
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let server = try await MockServer.start { _ in
-            MockServer.Response(body: Data(count: 100_000)).fault(.close, at: .responseBody)
-        }
-        let error = await #expect(throws: HTTPError.self) {
-            try await transport.loader.load(request(server.url, to: "saved"))
-        }
-        #expect(error?.code == .invalidResponse && error?.response?.status == 200)
-        #expect(try files.isEmpty)
-        await server.stop()
-    }
-
-    @Test(arguments: Transport.allCases)
     func `a file that cannot be written is an error that names the cause`(_ transport: Transport) async throws {
         let server = try await MockServer.start { _ in .text("some") }
         var request = HTTPRequest(url: server.url)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import Letterhead
-import LetterheadTesting
 import Testing
 
 /// Expansion follows RFC 6570 at all four levels, and a template that breaks a rule is refused with its position.
@@ -167,37 +166,5 @@ import Testing
         (relative.host, relative.path) = ("example.com", template.path())
         #expect(throws: HTTPError.self) { try relative.validate() }
         #expect(throws: HTTPError.self) { try HTTPRequest(URITemplate("ftp://{host}/"), ["host": "example.com"]) }
-    }
-
-    /// The cases of the project uritemplate-test, from the folder that `URI_TEMPLATE_TESTS` names.
-    @Test(.enabled(if: ProcessInfo.processInfo.environment["URI_TEMPLATE_TESTS"] != nil))
-    func `the cases that implementations share pass`() throws {
-        let folder = URL(filePath: ProcessInfo.processInfo.environment["URI_TEMPLATE_TESTS"] ?? "")
-        var count = 0
-        for name in ["spec-examples", "spec-examples-by-section", "extended-tests", "negative-tests"] {
-            let data = try Data(contentsOf: folder.appending(path: "\(name).json"))
-            for group in try #require(JSONDecoder().decode(JSONValue.self, from: data).object).values {
-                var values = URITemplate.Values()
-                for (name, value) in group["variables"].object ?? [:] { values.set(name, to: Self.value(of: value)) }
-                for test in group["testcases"].array ?? [] {
-                    let template = URITemplate(try #require(test[0].string))
-                    let expanded = template.expanded(values)
-                    count += 1
-                    switch test[1] {
-                    case .string(let expected): #expect(expanded == expected, "\(template)")
-                    case .array(let expected): #expect(expected.contains(.string(expanded)), "\(template): \(expanded)")
-                    default: #expect(throws: HTTPError.self, "\(template)") { try HTTPRequest(template, values) }
-                    }
-                }
-            }
-        }
-        #expect(count > 200)
-    }
-
-    private static func value(of json: JSONValue) -> (any QueryValue)? {
-        if json == .null { return [String]() }
-        guard let members = json.object else { return json }
-        let pairs = members.sorted { $0.key < $1.key }
-        return URITemplate.pairs(QueryParameters(pairs.map { QueryParameters.Item($0.key, $0.value.string) }))
     }
 }
