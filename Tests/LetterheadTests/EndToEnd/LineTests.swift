@@ -27,14 +27,6 @@ struct LineTests {
         return request
     }
 
-    @Test func `a request reaches the server by scheme, host and port of the environment, with its prefix`()
-        async throws
-    {
-        let request = try await request { try await $0.send(TestEndpoint("people")) }
-        #expect(request.method == .get)
-        #expect(request.target == "/api/people")
-    }
-
     @Test(arguments: ["PURGE", "QUERY", "x-own"]) func `any method arrives as written`(method: String)
         async throws
     {
@@ -50,39 +42,6 @@ struct LineTests {
         #expect(response.status.code == code)
         #expect(response.status.isSuccess == isSuccess)
         await server.stop()
-    }
-
-    @Test func `query items of one name arrive in order, and an empty query sends nothing`() async throws {
-        let repeated = try await request {
-            try await $0.send(TestEndpoint("a").with { $0.query = ["a": 1, "b": 2, "a": 3] })
-        }
-        #expect(repeated.query == "a=1&b=2&a=3")
-        let none = try await request { try await $0.send(TestEndpoint("a")) }
-        #expect(none.target == "/api/a")
-    }
-
-    @Test func `a flag has no =, and an empty value has one`() async throws {
-        let request = try await request {
-            try await $0.send(TestEndpoint("a").query("flag", QueryParameters.flag).query("empty", ""))
-        }
-        #expect(request.query == "flag&empty=")
-    }
-
-    @Test func `the server decodes a query value to the same text, by the rules of forms`() async throws {
-        let text = "1+2 é&=#?/%41"
-        let request = try await request { client in
-            var plain = HTTPRequest()
-            plain.path = "a"
-            plain[query: "q é"] = text
-            try await client.send(plain)
-        }
-        #expect(request.queryValue("q é") == text)
-        #expect(request.query?.contains("%2B") == true)
-    }
-
-    @Test func `a path value is one segment at the server`() async throws {
-        let request = try await request { try await $0.send(TestEndpoint("users/\("../a/b ?#é")/x")) }
-        #expect(request.target == "/api/users/..%2Fa%2Fb%20%3F%23%C3%A9/x")
     }
 
     @Test func `a URL arrives byte for byte`() async throws {
@@ -113,28 +72,9 @@ struct LineTests {
         #expect(request.headers["X-Empty"] == "")
     }
 
-    @Test func `a template's header replaces the environment's, in any case`() async throws {
-        let server = try await MockServer.start { _ in MockServer.Response() }
-        let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url, headers: ["Accept": "environment"]))
-        try await client.send(TestEndpoint("a").header("ACCEPT", "template"))
-        #expect(server.requests.first?.headers.values(for: "Accept") == ["template"])
-        await server.stop()
-    }
-
     @Test func `a Host of the caller is the only one`() async throws {
         let request = try await request { try await $0.send(TestEndpoint("a").header(.host, "other.example")) }
         #expect(request.headers.values(for: .host) == ["other.example"])
-    }
-
-    @Test(arguments: [HTTPHeaders.Name.contentLength, .transferEncoding])
-    func `a header that frames the message is refused, and nothing is sent`(name: HTTPHeaders.Name) async throws {
-        let server = try await MockServer.start { _ in MockServer.Response() }
-        let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
-        let template = TestEndpoint("a").with { $0.method = .post }.body(TextBody("12345")).header(name, "3")
-        let error = try await #require(throws: HTTPError.self) { try await client.send(template) }
-        #expect(error.code == .invalidRequest)
-        #expect(server.connections.isEmpty)
-        await server.stop()
     }
 
     @Test func `a Content-Length that is the length of the body is sent once`() async throws {
@@ -148,35 +88,6 @@ struct LineTests {
             }
             #expect(request.headers.values(for: .contentLength) == [length])
         }
-    }
-
-    @Test func `a JSON body arrives with its type and its length`() async throws {
-        let request = try await request { client in
-            try await client.send(
-                TestEndpoint("a").with { $0.method = .post }.body(JSONBody(Person(id: 1, login: "é"))))
-        }
-        #expect(try JSONDecoder().decode(Person.self, from: request.body) == Person(id: 1, login: "é"))
-        #expect(request.headers.values(for: .contentType) == ["application/json"])
-        #expect(request.headers.values(for: .contentLength) == ["\(request.body.count)"])
-    }
-
-    @Test func `parameters of a POST arrive as JSON, and not in the query`() async throws {
-        let request = try await request { client in
-            try await client.send(
-                TestEndpoint("a").with {
-                    $0.method = .post
-                    $0.parameters = ["a": 1]
-                })
-        }
-        #expect(request.body == Data(#"{"a":1}"#.utf8))
-        #expect(request.query == nil)
-    }
-
-    @Test func `a pinned page arrives once`() async throws {
-        let request = try await request {
-            try await $0.send(TestEndpoint("a").with { $0.parameters = ["page": 7] }.paginated(page: 2))
-        }
-        #expect(request.query == "page=7")
     }
 
     @Test func `no option is sent`() async throws {
@@ -218,35 +129,6 @@ struct LineTests {
             await server.stop()
         }
     #endif
-
-    @Test func `a request to an unresponsive server ends by its own timeout, before the client's`() async throws {
-        let server = try await MockServer.start { _ in
-            try await Task.sleep(for: .seconds(3600))
-            return MockServer.Response()
-        }
-        let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
-        let time = await shortestTime(below: .seconds(2)) {
-            await elapsed {
-                let error = await #expect(throws: HTTPError.self) {
-                    try await client.send(TestEndpoint("a").timeout(.milliseconds(200)))
-                }
-                #expect(error?.code == .timedOut)
-            }
-        }
-        #expect(time >= .milliseconds(150) && time < .seconds(2))
-        await server.stop()
-    }
-
-    @Test func `an error of an unreachable server contains no secret`() async throws {
-        let nobody = try #require(URL(string: "http://127.0.0.1:1"))
-        let client = HTTPClient(environment: ServerEnvironment(baseURL: nobody))
-        let error = try await #require(throws: HTTPError.self) {
-            try await client.send(TestEndpoint("marker").header(.authorization, "SECRET").query("token", "SECRET"))
-        }
-        #expect(error.code == .cannotConnect)
-        #expect("\(error)".contains("marker"))
-        #expect(!"\(error)".contains("SECRET"))
-    }
 }
 
 #if Foundation || canImport(Darwin)

@@ -64,11 +64,6 @@ private struct Counted<Base: RequestTemplate>: RequestDecorator {
         #expect(mock.requests.map(\.method) == [.get, .get, .get, .post])
     }
 
-    @Test func `a wrapped template decodes by itself`() async throws {
-        #expect(try await client.send(AnyTemplate(DecodedByItself())) == NotDecodable(text: "ada"))
-        #expect(try await client.send(AnyTemplate(DecodedByItself()).header("a", "b")) == NotDecodable(text: "ada"))
-    }
-
     @Test func `a wrapped template can be paginated, sent in parts and streamed`() async throws {
         let pages = MockLoader { request in
             try .ok(request, json: request[query: "page"] == "2" ? [] : [Person(id: 1, login: "ada")])

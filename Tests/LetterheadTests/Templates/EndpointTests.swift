@@ -71,37 +71,6 @@ extension RequestTemplate where Self == Post<Person> {
         #expect(try built(Post<Void>("a")).body.isEmpty)
     }
 
-    @Test func `a response without a value needs no body`() async throws {
-        let client = HTTPClient(
-            environment: .of("https://h.test"), transport: MockLoader { HTTPResponse(request: $0, status: 204) })
-        try await client.send(Delete<Void>("a"))
-        #expect(try await client.send(Get<Person?>("a")) == nil)
-        #expect(try await client.send(Get<HTTPResponse>("a")).status == 204)
-    }
-
-    @Test func `pages, parts, retries and builders work as for any template`() async throws {
-        let pages = MockLoader { request in
-            let page = request[query: "page"] ?? "none"
-            return try .ok(request, json: page == "3" ? [] : [Person(id: Int(page) ?? 0, login: page)])
-        }
-        let client = HTTPClient(environment: .of("https://h.test"), transport: pages)
-        var logins: [String] = []
-        for try await person in client.items(of: .people().paginated()) { logins.append(person.login) }
-        #expect(logins == ["1", "2"])
-
-        let parts = try built(Post<Void>("a").multipart([.text("b", name: "c")]))
-        #expect(parts.framedHeaders()[.contentType]?.hasPrefix("multipart/form-data") == true)
-        #expect(try built(Post<Void>("a").body(TextBody("new"))).body.encode() == Data("new".utf8))
-
-        let flaky = MockLoader { try .ok($0, json: Person(id: 1, login: "ada")) }
-            .then { HTTPResponse(request: $0, status: 503) }
-        let retrying = HTTPClient(environment: .of("https://h.test"), transport: flaky)
-        #expect(try await retrying.send(.person("ada").retry(.immediate)) == ada)
-        #expect(flaky.requests.count == 2)
-        let chain = ApplyEnvironment(.of("https://h.test")) --> mock
-        #expect(try await SendableRequest(StandardRequestBuilder(Get<Person>("x")), over: chain).send() == ada)
-    }
-
     @Test func `the failure of an endpoint is decoded by its type`() async throws {
         let client = HTTPClient(
             environment: .of("https://h.test"),
@@ -109,15 +78,5 @@ extension RequestTemplate where Self == Post<Person> {
         let error = try await #require(throws: HTTPError.self) { try await client.send(.person("ada")) }
         #expect(error.failure(as: Problem.self) == Problem(title: "no"))
         #expect(error.failure(as: [Int].self) == nil)
-    }
-
-    @Test func `an invalid endpoint is refused before anything is sent`() async throws {
-        for path in ["", ".", ".."] {
-            let error = try await #require(throws: HTTPError.self) { try await client.send(.person(path)) }
-            #expect(error.code == .invalidRequest)
-        }
-        let both = Get<Person>("a", query: ["value": JSONValue.object([:])])
-        #expect(try await #require(throws: HTTPError.self) { try await client.send(both) }.code == .invalidRequest)
-        #expect(mock.requests.isEmpty)
     }
 }

@@ -125,10 +125,6 @@ private struct OwnNames: RequestTemplate {
         #expect(try request(template).body.encode() == Data("text".utf8))
     }
 
-    @Test func `an optional body that is nil is not sent`() throws {
-        #expect(try request(OptionalBody(body: nil)).body.isEmpty)
-    }
-
     @Test func `a body of another type is refused, and the error names the template and the type`() throws {
         let error = #expect(throws: HTTPError.self) { try request(WrongBody()) }
         #expect(error?.code == .invalidRequest)

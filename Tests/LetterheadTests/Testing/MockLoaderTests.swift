@@ -71,14 +71,6 @@ private struct Unencodable: HTTPBody {
         #expect(mock.requests.count == 1)
     }
 
-    @Test func `another loader can respond after the script`() async throws {
-        let other = MockLoader { HTTPResponse(request: $0, status: 7) }
-        let mock = MockLoader { try await other.load($0) }.then { HTTPResponse(request: $0, status: 1) }
-        #expect(try await status(mock) == 1)
-        #expect(try await status(mock) == 7)
-        #expect(other.requests.count == 1)
-    }
-
     @Test func `an error of a handler is thrown like an error of a transport`() async throws {
         let mock = MockLoader().then { _ in throw CancellationError() }.then {
             throw HTTPError(.connectionLost, request: $0)

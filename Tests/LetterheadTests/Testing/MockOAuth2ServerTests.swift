@@ -85,10 +85,8 @@ import Testing
     @Test func `a refresh token that is used twice revokes the sign-in`() async throws {
         let server = try await MockOAuth2Server.start()
         let device = try await form(server, "device", ["client_id": "client", "scope": "read"])
-        guard case .string(let code) = device["device_code"], case .string(let user) = device["user_code"] else {
-            Issue.record("the device has no codes")
-            return
-        }
+        let code = try #require(device["device_code"].string)
+        let user = try #require(device["user_code"].string)
         let poll = [
             "grant_type": "urn:ietf:params:oauth:grant-type:device_code", "client_id": "client", "device_code": code,
         ]
@@ -96,15 +94,10 @@ import Testing
         server.approveDevice(userCode: user)
         let tokens = try await form(server, "token", poll)
         #expect(tokens["scope"] == "read")
-        guard case .string(let refresh) = tokens["refresh_token"] else {
-            Issue.record("the device has no refresh token")
-            return
-        }
+        let refresh = try #require(tokens["refresh_token"].string)
         let again = ["grant_type": "refresh_token", "client_id": "client", "refresh_token": refresh]
-        guard case .string(let second) = try await form(server, "token", again)["refresh_token"] else {
-            Issue.record("the refresh token was not rotated")
-            return
-        }
+        let rotated = try await form(server, "token", again)
+        let second = try #require(rotated["refresh_token"].string)
         #expect(try await form(server, "token", again)["error"] == "invalid_grant")
         let revoked = ["grant_type": "refresh_token", "client_id": "client", "refresh_token": second]
         #expect(try await form(server, "token", revoked)["error"] == "invalid_grant")

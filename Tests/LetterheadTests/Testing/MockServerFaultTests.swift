@@ -32,18 +32,14 @@ import Testing
         await server.stop()
     }
 
-    @Test(arguments: MockServer.Moment.allCases)
-    func `close ends the connection in each phase`(_ moment: MockServer.Moment) async throws {
-        try await exchange(Self.answer.fault(.close, at: moment)) { server, client in
-            #expect(await client.readAll() == (Self.sent(at: moment), .end))
-            #expect(server.connections.first?.ending == .byServer)
-        }
-    }
-
-    @Test(arguments: MockServer.Moment.allCases)
-    func `reset resets the connection in each phase`(_ moment: MockServer.Moment) async throws {
-        try await exchange(Self.answer.fault(.reset, at: moment)) { server, client in
-            #expect(await client.readAll() == (Self.sent(at: moment), .reset))
+    @Test(
+        arguments: [(.close, .end), (.reset, .reset)] as [(MockServer.Effect, RawClient.Ending)],
+        MockServer.Moment.allCases)
+    func `close and reset end the connection in each phase`(
+        row: (effect: MockServer.Effect, ending: RawClient.Ending), moment: MockServer.Moment
+    ) async throws {
+        try await exchange(Self.answer.fault(row.effect, at: moment)) { server, client in
+            #expect(await client.readAll() == (Self.sent(at: moment), row.ending))
             #expect(server.connections.first?.ending == .byServer)
         }
     }

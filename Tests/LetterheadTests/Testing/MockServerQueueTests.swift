@@ -50,16 +50,6 @@ import Testing
         }
     }
 
-    @Test func `a reserved response is used for a matching request`() async throws {
-        try await withServer { server, client in
-            server.enqueue(.response(.text("for b\n")).when { $0.path == "/b" })
-            await client.send(request("/a"))
-            #expect(await client.read(until: "/a\n").hasSuffix("closure /a\n"))
-            await client.send(request("/b"))
-            #expect(await client.read(until: "for b\n").hasSuffix("\r\n\r\nfor b\n"))
-        }
-    }
-
     @Test func `the response of the closure may be queued with a fault`() async throws {
         try await withServer { server, client in
             server.enqueue(.closure.fault(.reset, at: .responseEnd))

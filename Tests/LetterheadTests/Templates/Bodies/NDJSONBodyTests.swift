@@ -48,12 +48,6 @@ import Testing
         await #expect(throws: HTTPBodyError.self) { try await body.chunks().all() }
     }
 
-    @Test func `a one-shot body is not sent twice`() async throws {
-        let body = NDJSONBody(once: rows(2))
-        _ = try await body.chunks().all()
-        await #expect(throws: HTTPBodyError.self) { try await body.chunks().all() }
-    }
-
     @Test func `an encoder that writes line breaks is an error`() async throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .prettyPrinted

@@ -5,39 +5,11 @@ import LetterheadTesting
 import Testing
 
 @Suite struct SimpleBodyTests {
-    @Test func `an empty body has no bytes and no headers`() {
-        let body = EmptyBody()
-        #expect(body.isEmpty && body.contentLength == 0 && body.encode().isEmpty && body.additionalHeaders.isEmpty)
-    }
-
     @Test func `data is sent unchanged, with its headers`() async throws {
         let body = DataBody(Data([0, 255, 13]), contentType: "image/png", additionalHeaders: ["X-Kind": "raw"])
         #expect(body.encode() == Data([0, 255, 13]) && body.contentLength == 3 && !body.isEmpty)
         #expect(try await body.walked() == Data([0, 255, 13]))
         #expect(body.additionalHeaders["Content-Type"] == "image/png" && body.additionalHeaders["X-Kind"] == "raw")
-    }
-
-    /// As the first of the articles declares its bodies.
-    private struct ArticleBody: HTTPBody {
-        var isEmpty: Bool { false }
-        var additionalHeaders: HTTPHeaders = ["Content-Type": "application/x-article", "X-Kind": "raw"]
-        func encode() throws -> Data { Data("ab".utf8) }
-    }
-
-    @Test func `the headers of a body may be a stored property`() async throws {
-        struct Publish: RequestTemplate {
-            var method: HTTPMethod { .post }
-            var path: RequestPath { "articles" }
-            var body: ArticleBody { ArticleBody() }
-        }
-        let server = try await MockServer.start { request in
-            MockServer.Response(
-                body: Data("\(request.headers["Content-Type"] ?? "")|\(request.headers["X-Kind"] ?? "")".utf8))
-        }
-        let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
-        let text = String(decoding: try await client.send(Publish()).body.data(), as: UTF8.self)
-        #expect(text == "application/x-article|raw")
-        await server.stop()
     }
 
     @Test func `data without bytes is empty`() {
@@ -102,12 +74,6 @@ import Testing
         #expect(try body.encode() == Data(#""""#.utf8) && !body.isEmpty)
     }
 
-    @Test func `a custom encoder is used`() throws {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = .sortedKeys
-        #expect(try JSONBody(Page(), encoder: encoder).encode() == Data(#"{"number":10,"page":0}"#.utf8))
-    }
-
     @Test func `the headers of JSON can be changed`() {
         var body = JSONBody(1, contentType: "application/vnd.api+json")
         body.additionalHeaders["X-Kind"] = "json"
@@ -118,13 +84,6 @@ import Testing
         number: Double
     ) {
         #expect(throws: EncodingError.self) { try JSONBody([number]).encode() }
-    }
-
-    @Test func `an error of the encoder is the underlying error of an invalid request`() {
-        var request = HTTPRequest()
-        request.body = JSONBody([Double.nan])
-        let error = #expect(throws: HTTPError.self) { try request.framedBody() }
-        #expect(error?.code == .invalidRequest && error?.underlying is EncodingError)
     }
 
     @Test func `any encoder can be used`() throws {

@@ -53,19 +53,6 @@ struct UploadTests {
         }
     #endif
 
-    @Test(arguments: ["multipart/form-data", "multipart/mixed; boundary=wrong", "application/json"])
-    func `a multipart body declares its boundary for every Content-Type of the request`(asked: String) async throws {
-        let body = MultipartBody([.text("hi", name: "a")], boundary: "b")
-        let request = try #require(try await requests(of: body, headers: ["Content-Type": asked]).requests.first)
-        let types = request.headers.values(for: "Content-Type")
-        #expect(types.count == 1 && types.first.flatMap { MediaType($0) }?["boundary"] == "b")
-    }
-
-    @Test func `if a request and its body declare a type, the request's is sent once`() async throws {
-        let sent = try await requests(of: JSONBody(1), headers: ["content-type": "application/vnd.api+json"])
-        #expect(sent.requests.first?.headers.values(for: "Content-Type") == ["application/vnd.api+json"])
-    }
-
     @Test func `a stream that was sent is refused before a second request reaches the server`() async throws {
         let server = try await MockServer.start { _ in MockServer.Response() }
         let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
@@ -77,16 +64,6 @@ struct UploadTests {
         #expect(error?.code == .invalidRequest && error?.mayHaveBeenSent == false && server.connections.count == 1)
         #expect(server.requests.count == 1)
         await server.stop()
-    }
-
-    @Test func `a request without a body has no body headers`() async throws {
-        let request = try #require(try await requests(of: EmptyBody()).requests.first)
-        #expect(request.body.isEmpty && !request.headers.contains("Content-Type"))
-    }
-
-    @Test func `a compressed body arrives compressed, and declares it`() async throws {
-        let request = try #require(try await requests(of: TextBody("again again again").compressed()).requests.first)
-        #expect(request.headers["Content-Encoding"] == "gzip" && request.body.starts(with: [0x1F, 0x8B]))
     }
 
     @Test func `a body that cannot be encoded is an invalid request, and nothing is sent`() async throws {

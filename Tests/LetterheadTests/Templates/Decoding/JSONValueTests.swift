@@ -159,15 +159,6 @@ struct JSONValueTests {
         #expect(ratio < 8)
     }
 
-    @Test func `a value of another kind than the requested one is an error`() async {
-        struct Members: RequestTemplate {
-            typealias Response = [String: JSONValue]
-            var path: RequestPath { "members" }
-        }
-        let error = await #expect(throws: HTTPError.self) { try await client("[1]").send(Members()) }
-        #expect(error?.description.contains("found an array") == true)
-    }
-
     @Test func `a value of a document is reached by subscripts and accessors`() throws {
         let text = #"{"items":[{"id":7,"ok":true,"name":"ada","score":0.5,"more":null}],"big":18446744073709551615}"#
         let json = try JSONDecoder().decode(JSONValue.self, from: Data(text.utf8))

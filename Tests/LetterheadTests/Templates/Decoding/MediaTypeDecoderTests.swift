@@ -54,12 +54,6 @@ struct MediaTypeDecoderTests {
         #expect(plain?.headers["Accept"] == "application/json, application/problem+json")
     }
 
-    @Test func `a byte order mark before JSON is not decoded`() async throws {
-        #expect(
-            try await send(type: "application/json", Data([0xEF, 0xBB, 0xBF]) + json, decoder: JSONDecoder()).0.text
-                == "a")
-    }
-
     @Test func `an Accept of the caller is not replaced, and a response that is not decoded sends none`() async throws {
         struct Raw: RequestTemplate { var path: RequestPath { "raw" } }
         let mock = MockLoader { request in .ok(request, body: Data(#"{"text":"a"}"#.utf8)) }

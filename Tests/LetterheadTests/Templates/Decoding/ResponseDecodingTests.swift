@@ -5,11 +5,6 @@ import LetterheadTesting
 import TestKit
 import Testing
 
-private struct Counted: RequestTemplate {
-    var path: RequestPath { "a" }
-    func decode(_ response: HTTPResponse) async throws -> Int { try await response.body.data().count }
-}
-
 private struct Shouting: HTTPBodyDecoder {
     func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
         try JSONDecoder().decode(type, from: Data(String(decoding: data, as: UTF8.self).uppercased().utf8))
@@ -42,13 +37,6 @@ private struct Shouting: HTTPBodyDecoder {
 
     private let ada = Person(id: 1, login: "ada")
     private let json = #"{"id":1,"login":"ada"}"#
-
-    @Test func `a decodable type is decoded`() async throws {
-        #expect(try await send(Person.self, json) == ada)
-        #expect(try await send([Person].self, "[\(json)]") == [ada])
-        #expect(try await send([String: Int].self, #"{"a":1}"#) == ["a": 1])
-        #expect(try await send(Int.self, "3") == 3)
-    }
 
     @Test func `data is the bytes of the body, which may be empty`() async throws {
         #expect(try await send(Data.self, body: Data([0, 255])) == Data([0, 255]))
@@ -207,12 +195,6 @@ private struct Shouting: HTTPBodyDecoder {
     @Test func `void accepts any response`() async throws {
         try await send(TestEndpoint("a", answering: Void.self), body: Data(), status: 204)
         try await send(TestEndpoint("a", answering: Void.self), body: Data("something".utf8))
-    }
-
-    @Test func `the response itself is returned unchanged`() async throws {
-        let response = try await send(TestEndpoint("a"), body: Data("x".utf8), status: 201, headers: ["X": "1"])
-        #expect(response.status == .created)
-        #expect(response.headers["X"] == "1")
     }
 
     @Test func `an optional is nil for an empty response`() async throws {
@@ -449,11 +431,6 @@ private struct Shouting: HTTPBodyDecoder {
         let context = DecodingError.Context(codingPath: [], debugDescription: "found SECRET, expected a string")
         let error = HTTPError(DecodingError.typeMismatch(Int.self, context), request: HTTPRequest())
         #expect(error.message == "the top level: expected Int, found something else")
-    }
-
-    @Test func `a template's own decoding is used`() async throws {
-        let mock = MockLoader { .ok($0, body: Data("four".utf8)) }
-        #expect(try await HTTPClient(environment: .of("https://h"), transport: mock).send(Counted()) == 4)
     }
 
     @Test func `an endpoint's own decoder takes precedence over the client's`() async throws {

@@ -113,18 +113,6 @@ private struct Named: HTTPValidator { var name: Int }
         #expect([200, 404, 410].map { request.accepts(HTTPStatus($0)) } == [true, false, true])
     }
 
-    @Test func `an environment replaces the client's, and nil means none`() async throws {
-        let mock = MockLoader { .ok($0) }
-        let client = HTTPClient(environment: .of("https://a", headers: ["A": "1"], query: ["a": 1]), transport: mock)
-        try await client.send(TestEndpoint("p").environment(.of("https://b", headers: ["B": "1"], query: ["b": 1])))
-        let request = try #require(mock.requests.first)
-        #expect(try request.urlString() == "https://b/p?b=1")
-        #expect(request.headers == ["B": "1"])
-        let error = await #expect(throws: HTTPError.self) { try await client.send(TestEndpoint("p").environment(nil)) }
-        #expect(error?.code == .invalidRequest)
-        #expect(mock.requests.count == 1)
-    }
-
     @Test func `parts are sent between the template's boundary`() throws {
         let template = TestEndpoint("a").with { $0.boundary = "b0undary" }.multipart([.text("v", name: "n")])
         let request = try StandardRequestBuilder(template.header("X", "1")).request()
@@ -175,10 +163,6 @@ private struct WithParameters<Base: RequestTemplate>: RequestDecorator {
     @Test func `a page is requested in addition to the template's own parameters`() throws {
         #expect(try request(base.paginated(page: 3)).query.escaped == "sort=x&page=3")
         #expect(try request(base.paginated(page: 3, key: "p")).query.escaped == "sort=x&p=3")
-    }
-
-    @Test func `the default page is the first`() throws {
-        #expect(try request(base.paginated()).query.escaped == "sort=x&page=1")
     }
 
     @Test func `a template's own page takes precedence, and is sent once`() throws {

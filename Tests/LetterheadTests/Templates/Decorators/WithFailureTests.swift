@@ -27,12 +27,4 @@ extension RequestTemplate where Self == PeopleGet<Person> {
         stubs.on(.found("ada")) { _ in .ada }
         #expect(try await HTTPClient.over(stubs).send(.found("ada")) == .ada)
     }
-
-    @Test func `pages stay pages`() async throws {
-        stubs.on(ListPeople.self) { _ in .pages([[.ada], [.grace]]) }
-        let pages = ListPeople().paginated(by: .linkHeader).failure(as: Refusal.self)
-        var logins: [String] = []
-        for try await person in HTTPClient.over(stubs).items(of: pages) { logins.append(person.login) }
-        #expect(logins == ["ada", "grace"])
-    }
 }

@@ -21,17 +21,6 @@ import Testing
         #expect(await laws.violations() == [], "\(decorator.name)")
     }
 
-    @Test(arguments: BuiltInDecorator.all) func `two decorators obey the laws in either order`(
-        outer: BuiltInDecorator
-    ) async {
-        for inner in BuiltInDecorator.all {
-            let laws = DecoratorLaws(changing: outer.changed.union(inner.changed), precedence: .unchecked) {
-                outer.wrap(inner.wrap($0))
-            }
-            #expect(await laws.violations() == [], "\(outer.name) around \(inner.name)")
-        }
-    }
-
     @Test(arguments: BuiltInDecorator.all) func `three decorators obey the laws in any order`(
         outer: BuiltInDecorator
     ) async {

@@ -38,27 +38,6 @@ import Testing
         #expect(body.additionalHeaders["Content-Type"] == "multipart/form-data; boundary=b")
     }
 
-    @Test func `alternative parts need no names and keep their order`()
-        throws
-    {
-        let body = MultipartBody(
-            [.text("plain"), .data(Data("<p>rich</p>".utf8), contentType: "text/html")],
-            subtype: "alternative", boundary: "b")
-        #expect(
-            try text(body) == """
-                --b\r
-                \r
-                plain\r
-                --b\r
-                Content-Type: text/html\r
-                \r
-                <p>rich</p>\r
-                --b--\r
-
-                """)
-        #expect(body.additionalHeaders["Content-Type"] == "multipart/alternative; boundary=b")
-    }
-
     @Test func `a body without parts is the closing delimiter`() throws {
         let body = MultipartBody([], boundary: "b")
         #expect(try text(body) == "--b--\r\n" && body.contentLength == 7 && !body.isEmpty)
