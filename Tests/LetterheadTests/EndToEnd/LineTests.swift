@@ -27,23 +27,6 @@ struct LineTests {
         return request
     }
 
-    @Test(arguments: ["PURGE", "QUERY", "x-own"]) func `any method arrives as written`(method: String)
-        async throws
-    {
-        let request = try await request { try await $0.send(TestEndpoint("a").with { $0.method = HTTPMethod(method) }) }
-        #expect(request.method.rawValue == method)
-    }
-
-    @Test(arguments: [(218, true), (299, true), (425, false), (599, false)])
-    func `an unregistered status keeps its number`(code: Int, isSuccess: Bool) async throws {
-        let server = try await MockServer.start { _ in MockServer.Response(status: HTTPStatus(code)) }
-        let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
-        let response = try await client.send(TestEndpoint("a").accepting(.any))
-        #expect(response.status.code == code)
-        #expect(response.status.isSuccess == isSuccess)
-        await server.stop()
-    }
-
     @Test func `a URL arrives byte for byte`() async throws {
         let target = "/a%2fb//c/%7E;x=1?q=a+b&r=%2B&q&s=%e2%82%ac&&t=="
         let server = try await MockServer.start { _ in MockServer.Response() }
@@ -66,16 +49,6 @@ struct LineTests {
                 ])
         }
     #endif
-
-    @Test func `an empty header value arrives`() async throws {
-        let request = try await request { try await $0.send(TestEndpoint("a").header("X-Empty", "")) }
-        #expect(request.headers["X-Empty"] == "")
-    }
-
-    @Test func `a Host of the caller is the only one`() async throws {
-        let request = try await request { try await $0.send(TestEndpoint("a").header(.host, "other.example")) }
-        #expect(request.headers.values(for: .host) == ["other.example"])
-    }
 
     @Test func `a Content-Length that is the length of the body is sent once`() async throws {
         for (body, length) in [(TextBody("12345"), "5"), (TextBody(""), "0")] {
@@ -113,21 +86,6 @@ struct LineTests {
     #endif
 
     #if os(Linux)
-        @Test func `a response has its request, status, headers and body, and both cookies`() async throws {
-            let server = try await MockServer.start { _ in
-                MockServer.Response(
-                    status: 201, headers: ["Set-Cookie": "a=1", "X-One": "1", "Set-Cookie": "b=2"],
-                    body: Data("body".utf8))
-            }
-            let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
-            let (value, response) = try await client.sendWithResponse(TestEndpoint("p", answering: String.self))
-            #expect(value == "body")
-            #expect(response.status == .created)
-            #expect(response.headers.values(for: .setCookie) == ["a=1", "b=2"])
-            #expect(response.headers["x-one"] == "1")
-            #expect(response.request.path == "/p")
-            await server.stop()
-        }
     #endif
 }
 

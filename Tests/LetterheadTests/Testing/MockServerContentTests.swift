@@ -78,4 +78,5 @@ import Testing
     @Test func `a body can be cut at any byte`() async throws {
         let error = try await #require(throws: HTTPError.self) { try await send([:], cutAt: 42) }
         #expect(error.code == .invalidResponse)
-    }}
+    }
+}

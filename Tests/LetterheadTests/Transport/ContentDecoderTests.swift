@@ -13,13 +13,7 @@
         let text = Data((0..<5_000).flatMap { Array("line \($0 * 7919)\n".utf8) })
 
         private func server(_ coding: String, _ body: Data) -> RawServer {
-            RawServer { connection, _ in
-                while connection.readRequest() != nil {
-                    connection.write(
-                        "HTTP/1.1 200 OK\r\nContent-Encoding: \(coding)\r\nContent-Length: \(body.count)\r\n\r\n")
-                    connection.write(Array(body))
-                }
-            }
+            server(head: "HTTP/1.1 200 OK\r\nContent-Encoding: \(coding)", body)
         }
 
         private func request(_ server: RawServer, _ delivery: HTTPResponse.Delivery) -> HTTPRequest {
@@ -45,12 +39,7 @@
 
         @Test func `Accept-Encoding is added unless the request sets it or requests a range`() async throws {
             let heads = Heads()
-            let server = RawServer { connection, _ in
-                while let request = connection.readRequest() {
-                    heads.add(request.head)
-                    connection.write("HTTP/1.1 204 No Content\r\n\r\n")
-                }
-            }
+            let server = RawServer.recording(heads)
             var request = HTTPRequest(url: server.url())
             _ = try await loader.load(request)
             request.headers["Range"] = "bytes=0-1"

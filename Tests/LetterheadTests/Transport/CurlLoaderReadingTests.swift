@@ -114,7 +114,7 @@
                 var iterator = try await body(of: server).makeAsyncIterator()
                 for _ in 0..<20 { _ = try #require(try await iterator.next()) }
             }
-            #expect(await ended.isSignalledSoon())
+            #expect(await ended.isSignaled())
             #expect(try await isAnswered(by: server))
         }
 
@@ -130,7 +130,7 @@
                 }
             }
             await #expect(throws: CancellationError.self) { try await task.value }
-            #expect(await ended.isSignalledSoon())
+            #expect(await ended.isSignaled())
         }
 
         @Test func `a reset while a reader is busy ends its body and its connection`() async throws {
@@ -140,7 +140,7 @@
             var iterator = body.makeAsyncIterator()
             for _ in 0..<20 { _ = try #require(try await iterator.next()) }
             await loader.reset()
-            #expect(await ended.isSignalledSoon())
+            #expect(await ended.isSignaled())
             let error = await #expect(throws: HTTPError.self) {
                 while let chunk = try await iterator.next() { #expect(!chunk.isEmpty) }
             }
@@ -164,7 +164,7 @@
             request.responseDelivery = .streamed
             var iterator = try await loader.load(request).body.makeAsyncIterator()
             var text = try #require(try await iterator.next())
-            #expect(await arrived.isSignalledSoon())
+            #expect(await arrived.isSignaled())
             while let chunk = try await iterator.next() { text += chunk }
             #expect(text == Data("behind".utf8))
         }
@@ -199,7 +199,7 @@
                 // The test may run late: the deadline ends the load in any phase.
                 var iterator = try await client.stream(GetAll().deadline(in: .seconds(4))).body.makeAsyncIterator()
                 _ = try await iterator.next()
-                #expect(await ended.isSignalledSoon())
+                #expect(await ended.isSignaled())
                 _ = try await iterator.next()
             }
             #expect(error?.code == .timedOut)

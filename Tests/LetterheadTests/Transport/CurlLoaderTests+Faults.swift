@@ -61,36 +61,5 @@
             let error = await #expect(throws: HTTPError.self) { try await loader.load(request) }
             #expect(error?.code == .responseTooLarge)
         }
-
-        @Test(arguments: [30, 3000])
-        func `a head over its limit is an error`(lines: Int) async throws {
-            let field = "X-Long: " + String(repeating: "x", count: 1000) + "\r\n"
-            let server = RawServer.answering(
-                "HTTP/1.1 200 OK\r\n" + String(repeating: field, count: lines) + "Content-Length: 0\r\n\r\n")
-            if lines == 30 {
-                #expect(try await loader.load(HTTPRequest(url: server.url())).headers.count == 31)
-            } else {
-                let error = await #expect(throws: HTTPError.self) {
-                    try await loader.load(HTTPRequest(url: server.url()))
-                }
-                #expect(error?.code == .responseTooLarge)
-            }
-        }
-
-        @Test func `endless interim responses are an error`() async throws {
-            let server = RawServer { connection, _ in
-                _ = connection.readHead()
-                while connection.write("HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n") {}
-            }
-            let error = await #expect(throws: HTTPError.self) { try await loader.load(HTTPRequest(url: server.url())) }
-            #expect(error?.code == .responseTooLarge)
-        }
-
-        @Test func `a refused connection reports that nothing was sent`() async throws {
-            let nobody = HTTPRequest(url: try #require(URL(string: "http://127.0.0.1:1/")))
-            let error = await #expect(throws: HTTPError.self) { try await loader.load(nobody) }
-            #expect(error?.code == .cannotConnect)
-            #expect(error?.mayHaveBeenSent == false)
-        }
     }
 #endif

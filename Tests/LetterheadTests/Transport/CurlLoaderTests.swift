@@ -12,12 +12,7 @@
 
         @Test func `the request is sent exactly, and only Host and Accept-Encoding are added`() async throws {
             let heads = Heads()
-            let server = RawServer { connection, _ in
-                while let request = connection.readRequest() {
-                    heads.add(request.head)
-                    connection.write("HTTP/1.1 204 No Content\r\n\r\n")
-                }
-            }
+            let server = RawServer.recording(heads)
             var request = HTTPRequest(url: server.url("/a%2Fb/../c//d?x=%20&y=+&z"))
             request.headers.append("x-Mixed-CASE", "1")
             request.headers.append("X-Empty", "")
@@ -34,14 +29,7 @@
             async throws
         {
             let heads = Heads()
-            let servers = (0..<2).map { _ in
-                RawServer { connection, _ in
-                    while let request = connection.readRequest() {
-                        heads.add(request.head)
-                        connection.write("HTTP/1.1 204 No Content\r\n\r\n")
-                    }
-                }
-            }
+            let servers = (0..<2).map { _ in RawServer.recording(heads) }
             let origins = [
                 "127.0.0.1:\(servers[0].port)", "127.0.0.1:\(servers[1].port)", "localhost:\(servers[0].port)",
             ]
@@ -62,12 +50,7 @@
         @Test(arguments: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PURGE", "get"])
         func `a method is sent as written`(method: String) async throws {
             let heads = Heads()
-            let server = RawServer { connection, _ in
-                while let request = connection.readRequest() {
-                    heads.add(request.head)
-                    connection.write("HTTP/1.1 204 No Content\r\n\r\n")
-                }
-            }
+            let server = RawServer.recording(heads)
             _ = try await loader.load(HTTPRequest(method: HTTPMethod(method), url: server.url()))
             let length = ["POST", "PUT", "PATCH"].contains(method) ? "Content-Length: 0\r\n" : ""
             let start = "\(method) / HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\n"
@@ -117,12 +100,6 @@
                     Array("HTTP/1.1 200 OK\r\nX: ".utf8) + [0xE9] + Array("\r\nContent-Length: 0\r\n\r\n".utf8))
             }
             #expect(try await loader.load(HTTPRequest(url: server.url())).headers["X"] == "é")
-        }
-
-        @Test func `sequential requests share one connection`() async throws {
-            let server = RawServer.answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
-            for _ in 0..<50 { _ = try await loader.load(HTTPRequest(url: server.url())) }
-            #expect(server.connectionCount == 1)
         }
 
         @Test func `hundreds of concurrent requests each receive their own body`() async throws {
@@ -184,27 +161,6 @@
             #expect(try await response.body.data() == Data("all of it".utf8))
         }
 
-        @Test func `a malformed request is refused before any connection is made`() async throws {
-            let server = RawServer.answering("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
-            var requests = [HTTPRequest(url: server.url())]
-            requests[0].headers["X"] = "a\r\nX-Injected: 1"
-            requests.append(HTTPRequest(method: "GET / HTTP/1.1\r\nX", url: server.url()))
-            requests.append(HTTPRequest(method: .connect, url: server.url()))
-            requests.append(HTTPRequest(method: .head, url: server.url()))
-            requests[3].body = Bytes(data: Data([1]))
-            requests.append(HTTPRequest(url: server.url()))
-            requests[4].timeout = .zero
-            requests.append(HTTPRequest(url: server.url()))
-            requests[5].responseLimit = -1
-            requests.append(HTTPRequest())
-            for request in requests {
-                let error = await #expect(throws: HTTPError.self) { try await loader.load(request) }
-                #expect(error?.code == .invalidRequest)
-                #expect(error?.mayHaveBeenSent == false)
-            }
-            #expect(server.connectionCount == 0)
-        }
-
         @Test func `after a reused connection closes, a GET is sent again, and a POST is not`() async throws {
             let heads = Heads()
             let server = RawServer { connection, _ in
@@ -254,6 +210,18 @@
         var contentLength: Int? { data.count }
         var additionalHeaders: HTTPHeaders { ["Content-Type": "application/x-test"] }
         func encode() -> Data { data }
+    }
+
+    extension RawServer {
+        /// A server that notes the head of each request, and responds with 204.
+        static func recording(_ heads: Heads) -> RawServer {
+            RawServer { connection, _ in
+                while let request = connection.readRequest() {
+                    heads.add(request.head)
+                    connection.write("HTTP/1.1 204 No Content\r\n\r\n")
+                }
+            }
+        }
     }
 
     /// What servers saw. A class, since their threads and the test share it.

@@ -4,7 +4,6 @@
     @testable import Letterhead
     import LetterheadTesting
     import TestKit
-    import Synchronization
     import Testing
 
     /// Requests that wait for a free connection.
@@ -18,26 +17,20 @@
             return Carrier.loader(configuration)
         }
 
-        private final class Counter: Sendable { let value = Mutex(0) }  // shared by threads
-
         /// A server that holds the first request until it is released, and responds to the others at once. A class,
         /// because the threads of the server share it.
         private final class Holding: Sendable {
             let server: RawServer
             private let gate: DispatchSemaphore
             private let counted: Counter
-            var count: Int { counted.value.withLock { $0 } }
+            var count: Int { counted.value }
 
             init(tls: RawTLS? = nil) {
                 let (gate, counted) = (DispatchSemaphore(value: 0), Counter())
                 (self.gate, self.counted) = (gate, counted)
                 server = RawServer(tls: tls) { connection, _ in
                     while connection.readHead() != nil {
-                        let number = counted.value.withLock {
-                            $0 += 1
-                            return $0
-                        }
-                        if number == 1 { gate.wait() }
+                        if counted.next() == 1 { gate.wait() }
                         connection.write("HTTP/1.1 204 No Content\r\n\r\n")
                     }
                 }
@@ -107,10 +100,10 @@
             await until { holding.count == 1 }
             let begun = Counter()
             let second = Task {
-                begun.value.withLock { $0 += 1 }
+                begun.next()
                 return try await loader.load(HTTPRequest(url: holding.server.url()))
             }
-            await until { begun.value.withLock { $0 } == 1 }
+            await until { begun.value == 1 }
             var limited = HTTPRequest(url: holding.server.url())
             limited.timeout = .milliseconds(600)
             _ = await failure(loader, limited)
@@ -170,12 +163,12 @@
             request.timeout = .milliseconds(200)
             request.body = StreamBody {
                 AsyncStream<Data> {
-                    read.value.withLock { $0 += 1 }
+                    read.next()
                     return nil
                 }
             }
             _ = await failure(loader, request)
-            #expect(read.value.withLock { $0 } == 0)
+            #expect(read.value == 0)
             holding.release()
             #expect(try await first.value.status == 204)
         }

@@ -13,7 +13,6 @@
                 configuration.idleTimeout = cell.expected == .timedOut ? .seconds(1) : .seconds(60)
                 return Carrier.loader(configuration)
             }
-            print("fault matrix: \(FaultMatrix.cells.count) cells, \(failures.count) not as they must be")
             #expect(failures.isEmpty, "of \(FaultMatrix.cells.count) cells: \(failures.joined(separator: "\n"))")
             #expect(FaultMatrix.cells.count == 150)
         }
@@ -22,7 +21,6 @@
             let failures = try await FaultMatrix.failures { _ in
                 MockLoader { request in HTTPResponse(request: request, status: .ok) }
             }
-            print("fault matrix over a transport that answers an empty 200: \(failures.count) not as they must be")
             #expect(failures.count >= 140)
         }
     }

@@ -82,21 +82,6 @@ struct TransferProgressTests {
     }
 
     @Test(arguments: Transport.allCases)
-    func `updates can be iterated, and end`(_ transport: Transport) async throws {
-        let server = try await echo()
-        let updates = ProgressUpdates()
-        var request = HTTPRequest(method: .post, url: server.url)
-        request.body = DataBody(Data(count: size))
-        request.onProgress = { updates.report($0) }
-        async let response = transport.loader.load(request)
-        var last: HTTPRequest.Progress?
-        for await progress in updates { last = progress }
-        #expect(last == HTTPRequest.Progress(direction: .download, completedBytes: size, totalBytes: size))
-        #expect(try await response.status == 200)
-        await server.stop()
-    }
-
-    @Test(arguments: Transport.allCases)
     func `a limit applies to a response whose progress is reported`(_ transport: Transport) async throws {
         let server = try await echo()
         var request = HTTPRequest(method: .post, url: server.url)

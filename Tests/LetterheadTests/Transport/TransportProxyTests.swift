@@ -16,12 +16,7 @@
 
         @Test func `an HTTP proxy receives the exact URL and its credentials`() async throws {
             let heads = Heads()
-            let proxy = RawServer { connection, _ in
-                while let head = connection.readHead() {
-                    heads.add(head)
-                    connection.write("HTTP/1.1 204 No Content\r\n\r\n")
-                }
-            }
+            let proxy = RawServer.recording(heads)
             let url = try #require(URL(string: "http://nowhere.example/a%2Fb/../c?x=%20&y"))
             let loader = loader(.http("127.0.0.1", port: proxy.port).authenticated(user: "u", password: "p"))
             #expect(try await loader.load(HTTPRequest(url: url)).status == 204)
@@ -36,11 +31,7 @@
         ])
         func `an HTTP proxy receives no fragment, and always a path`(end: String, target: String) async throws {
             let heads = Heads()
-            let proxy = RawServer { connection, _ in
-                guard let head = connection.readHead() else { return }
-                heads.add(head)
-                connection.write("HTTP/1.1 204 No Content\r\n\r\n")
-            }
+            let proxy = RawServer.recording(heads)
             let url = try #require(URL(string: "http://nowhere.example" + end))
             let loader = loader(.http("127.0.0.1", port: proxy.port))
             #expect(try await loader.load(HTTPRequest(url: url)).status == 204)
@@ -56,12 +47,7 @@
         @Test(arguments: [true, false])
         func `a request's own Proxy-Authorization reaches neither a server nor a proxy`(isProxied: Bool) async throws {
             let heads = Heads()
-            let server = RawServer { connection, _ in
-                while let head = connection.readHead() {
-                    heads.add(head)
-                    connection.write("HTTP/1.1 204 No Content\r\n\r\n")
-                }
-            }
+            let server = RawServer.recording(heads)
             var request = HTTPRequest(url: server.url("/"))
             request.headers["Proxy-Authorization"] = "Basic SECRET"
             let (refused, loader) = (request, loader(isProxied ? .http("127.0.0.1", port: server.port) : .direct))
@@ -171,11 +157,7 @@
             async throws
         {
             let heads = Heads()
-            let proxy = RawServer { connection, _ in
-                guard let head = connection.readHead() else { return }
-                heads.add(head)
-                connection.write("HTTP/1.1 204 No Content\r\n\r\n")
-            }
+            let proxy = RawServer.recording(heads)
             let url = try #require(URL(string: "http://nowhere.example/"))
             let loader = loader(.http("127.0.0.1", port: proxy.port).authenticated(user: user, password: password))
             #expect(try await loader.load(HTTPRequest(url: url)).status == 204)
