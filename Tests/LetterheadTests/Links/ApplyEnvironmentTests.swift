@@ -55,9 +55,7 @@ import Testing
     }
 
     @Test func `a request whose environment is explicitly nil has no environment`() async {
-        let error = await #expect(throws: HTTPError.self) {
-            try await load(ApplyEnvironment(a)) { $0.serverEnvironment = nil }
-        }
+        let error = await failure { try await load(ApplyEnvironment(a)) { $0.serverEnvironment = nil } }
         #expect(error?.code == .invalidRequest)
     }
 

@@ -84,9 +84,7 @@ private struct Page: Decodable, Sendable {
         let body = try JSONEncoder().encode(["a\(mark)FORGED": ["id": "x"]])
         let mock = MockLoader { HTTPResponse(request: $0, status: .ok, body: HTTPResponseBody(body)) }
         let client = HTTPClient(environment: .of("https://a.test"), transport: mock)
-        let error = await #expect(throws: HTTPError.self) {
-            try await client.send(TestEndpoint("a", answering: [String: Person].self))
-        }
+        let error = await failure { try await client.send(TestEndpoint("a", answering: [String: Person].self)) }
         expectClean("\(try #require(error))", lines: 1)
     }
 }

@@ -191,15 +191,13 @@ import Testing
                 return Data("a".utf8)
             }
         }
-        var request = HTTPRequest()
-        request.body = FailingOnce()
+        let request = HTTPRequest().with { $0.body = FailingOnce() }
         #expect(throws: CancellationError.self) { try request.body.encode() }
         #expect(try request.body.encode() == Data("a".utf8))
     }
 
     @Test func `concurrent readers have the same bytes`() async throws {
-        var request = HTTPRequest()
-        request.body = NumberedBody()
+        let request = HTTPRequest().with { $0.body = NumberedBody() }
         let all = try await withThrowingTaskGroup(of: Data?.self) { [request] group in
             for number in 0..<64 {
                 group.addTask { number % 2 == 0 ? try request.body.encode() : try request.framedBody().data }

@@ -112,10 +112,8 @@ private struct Plain: Error, CustomStringConvertible {
         ] {
             let client = HTTPClient(environment: environment, links: links, transport: MockLoader { .ok($0) })
             #expect("\(try await failure(client))".contains("GET \(shown): "))
-            var request = HTTPRequest()
-            request.path = "users/7"
-            let plain = request
-            let error = try await #require(throws: HTTPError.self) { try await client.send(plain) }
+            let request = HTTPRequest().with { $0.path = "users/7" }
+            let error = try await #require(throws: HTTPError.self) { try await client.send(request) }
             #expect("\(error)".contains("GET \(shown): "))
         }
     }
@@ -196,8 +194,7 @@ private struct Plain: Error, CustomStringConvertible {
         let print = PrintLoader(clock: clock) { lines.write($0) }
         try await HTTPClient(environment: posting, links: print, transport: MockLoader { .ok($0) }).send(
             {
-                var request = HTTPRequest()
-                request.path = "users/7"
+                let request = HTTPRequest().with { $0.path = "users/7" }
                 return request
             }())
         #expect(

@@ -28,9 +28,7 @@ import Testing
 
     @Test func `a second Host and an invalid Host are refused`() {
         func refusal(_ headers: HTTPHeaders) -> HTTPError? {
-            var request = HTTPRequest()
-            request.host = "example.com"
-            request.headers = headers
+            let request = HTTPRequest().with { ($0.host, $0.headers) = ("example.com", headers) }
             do throws(HTTPError) { try request.validate() } catch { return error }
             return nil
         }
@@ -53,8 +51,7 @@ import Testing
         }
         var request = HTTPRequest(method: .post, url: try #require(URL(string: "https://a.test/")))
         request.body = DataBody(Data([1]), additionalHeaders: ["Proxy-Authorization": "Basic SECRET"])
-        let refused = request
-        #expect(throws: HTTPError.self) { try refused.validate() }
+        #expect(throws: HTTPError.self) { try request.validate() }
     }
 
     @Test func `an empty name is refused`() {

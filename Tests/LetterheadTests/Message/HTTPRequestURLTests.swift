@@ -60,16 +60,13 @@ import Testing
 
     @Test(arguments: [0, 7, 80, 65535, -1, -80, .max, .min])
     func `any port is written in its digits, until validation refuses it`(port: Int) throws {
-        var request = HTTPRequest()
-        request.host = "h"
-        request.port = port
+        let request = HTTPRequest().with { ($0.host, $0.port) = ("h", port) }
         #expect(try request.urlString() == "https://h:\(port)")
     }
 
     @Test(arguments: [("", "/"), ("a", "/a"), ("/a", "/a"), ("a/", "/a/")] as [(RequestPath, String)])
     func `the target begins with a slash`(path: RequestPath, target: String) {
-        var request = HTTPRequest()
-        request.path = path
+        let request = HTTPRequest().with { $0.path = path }
         #expect(request.target == target)
         request[query: "q"] = "1+2"
         #expect(request.target == target + "?q=1%2B2")
@@ -84,8 +81,7 @@ import Testing
     }
 
     @Test(arguments: ["a b", "[", "h\r\nx", "é"]) func `a host that a URL cannot contain is an error`(host: String) {
-        var request = HTTPRequest()
-        request.host = host
+        let request = HTTPRequest().with { $0.host = host }
         let error = #expect(throws: HTTPError.self) { try request.url() }
         #expect(error?.code == .invalidRequest)
     }

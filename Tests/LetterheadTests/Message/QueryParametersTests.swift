@@ -34,8 +34,7 @@ import Testing
         let query: QueryParameters = ["a b": QueryParameters.raw(value), "c": "%"]
         #expect(query.escaped == "a%20b=\(value)&c=%25")
         #expect(QueryParameters(escaped: query.escaped) == query)
-        var request = try HTTPRequest.to("https://a.test")
-        request.query = query
+        let request = try HTTPRequest.to("https://a.test").with { $0.query = query }
         try request.validate()
     }
 
@@ -98,8 +97,7 @@ import Testing
     func `a value that a query cannot represent is refused, and the error names the item`(
         query: QueryParameters, rule: String
     ) throws {
-        var request = HTTPRequest(url: try #require(URL(string: "https://h.example")))
-        request.query = query
+        let request = HTTPRequest(url: try #require(URL(string: "https://h.example"))).with { $0.query = query }
         let error = #expect(throws: HTTPError.self) { try request.validate() }
         #expect(error?.code == .invalidRequest)
         #expect(error?.message.hasPrefix("the query item filter cannot be written: ") == true)

@@ -158,8 +158,7 @@ private struct Text: HTTPBody {
         #"{"next":"https://h/?access_token=SECRET&page=marker"}"#,
         "{\"x\":\"marker\",\r\n\"token\"\r\n:\r\n\"SECRET\"}",
     ]) func `a secret member of a JSON body is redacted at any depth`(json: String) {
-        var request = HTTPRequest()
-        request.body = Text(text: json)
+        let request = HTTPRequest().with { $0.body = Text(text: json) }
         let response = HTTPResponse(
             request: request, status: 200, headers: ["Content-Type": "application/json"],
             body: HTTPResponseBody(Data(json.utf8)))
@@ -198,8 +197,7 @@ private struct Text: HTTPBody {
         for (body, length) in [
             (DataBody(json, contentType: .json) as any HTTPBody, 17), (JSONBody(["a": "SECRET"]), 14),
         ] {
-            var request = HTTPRequest()
-            request.body = body
+            let request = HTTPRequest().with { $0.body = body }
             expectRedacted(request, shows: "(application/json, \(length) bytes)")
         }
         for (body, shown) in [
@@ -263,8 +261,7 @@ private struct Text: HTTPBody {
     ])
     func `a secret name is recognized in every spelling, and inside other names`(name: String) throws {
         #expect(Redaction.standard.isSecret(parameter: name))
-        var request = HTTPRequest()
-        request.body = FormBody([name: "SECRET", "q": "MARKER"])
+        let request = HTTPRequest().with { $0.body = FormBody([name: "SECRET", "q": "MARKER"]) }
         let form = request.redaction.body(of: request)
         #expect(!form.contains("SECRET") && form.contains("q=MARKER"))
         let query: QueryParameters = [name: "SECRET", "q": "MARKER"]

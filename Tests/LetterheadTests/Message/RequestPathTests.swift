@@ -15,9 +15,7 @@ import Testing
     }
 
     private func refusal(_ path: RequestPath) -> HTTPError? {
-        var request = HTTPRequest()
-        request.host = "example.com"
-        request.path = path
+        let request = HTTPRequest().with { ($0.host, $0.path) = ("example.com", path) }
         do throws(HTTPError) { try request.validate() } catch { return error }
         return nil
     }

@@ -13,8 +13,7 @@ struct ResponseFileTests {
 
     private func request(_ url: URL, to name: String) throws -> HTTPRequest {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        var request = HTTPRequest(url: url)
-        request.responseDelivery = .file(folder.appending(path: name))
+        let request = HTTPRequest(url: url).with { $0.responseDelivery = .file(folder.appending(path: name)) }
         return request
     }
 
@@ -68,8 +67,7 @@ struct ResponseFileTests {
         let server = try await MockServer.start { _ in .text("some") }
         var request = HTTPRequest(url: server.url)
         request.responseDelivery = .file(URL(filePath: "/nowhere/at/all"))
-        let unwritable = request
-        let error = await #expect(throws: HTTPError.self) { try await transport.loader.load(unwritable) }
+        let error = await #expect(throws: HTTPError.self) { try await transport.loader.load(request) }
         #expect(error?.code == .cannotSaveResponse)
         await server.stop()
     }

@@ -49,9 +49,7 @@ import Testing
             TextBody(#"{"\#(name)":"SECRET","q":"marker"}"#, contentType: .json),
         ] {
             // A log that asks for bodies.
-            var request = HTTPRequest()
-            request.body = body
-            let log = Redaction.standard.body(of: request)
+            let log = Redaction.standard.body(of: HTTPRequest().with { $0.body = body })
             #expect(!log.contains("SECRET") && log.contains("marker"))
         }
         let adding = Redaction.standard.adding(headers: ["X-Other"])

@@ -178,8 +178,7 @@ import Testing
     }
 
     @Test func `a secret request has no text of the server in its errors`() {
-        var request = HTTPRequest()
-        request.isSecret = true
+        let request = HTTPRequest().with { $0.isSecret = true }
         let headers: HTTPHeaders = [.wwwAuthenticate: "Bearer"]
         #expect(text("no", status: .unauthorized, headers: headers, request: request).hasSuffix("refused"))
     }

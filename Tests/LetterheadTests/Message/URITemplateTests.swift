@@ -94,8 +94,7 @@ import Testing
         text: String, offset: Int, rule: String
     ) throws {
         let template = URITemplate("x/" + text)
-        var request = HTTPRequest()
-        (request.host, request.path) = ("example.com", template.path(Self.values))
+        let request = HTTPRequest().with { ($0.host, $0.path) = ("example.com", template.path(Self.values)) }
         for refused in [{ try request.validate() }, { _ = try HTTPRequest(template, Self.values) }] {
             let error = #expect(throws: HTTPError.self) { try refused() }
             #expect(error?.code == .invalidRequest && error?.message.contains("at offset \(offset + 2): ") == true)
@@ -162,8 +161,7 @@ import Testing
         let template = URITemplate("https://api.example.com/users{/login}{?q}")
         let request = try HTTPRequest(method: .head, template, ["login": "ada", "q": "1&2"])
         #expect(try request.urlString() == "https://api.example.com/users/ada?q=1%262" && request.method == .head)
-        var relative = HTTPRequest()
-        (relative.host, relative.path) = ("example.com", template.path())
+        let relative = HTTPRequest().with { ($0.host, $0.path) = ("example.com", template.path()) }
         #expect(throws: HTTPError.self) { try relative.validate() }
         #expect(throws: HTTPError.self) { try HTTPRequest(URITemplate("ftp://{host}/"), ["host": "example.com"]) }
     }

@@ -102,8 +102,7 @@ import Testing
         for name in ["__Host-", "__Secure-"] { #expect(CookieRules.Prefix("\(name)\(mark)a") != nil) }
         #expect(SetCookie("a=b; Path=/\(mark)x")?.path?.isSame(as: "/\(mark)x") == true)
         #expect(SetCookie("a=b; \(mark)Secure")?.isSecure == false)
-        var request = HTTPRequest()
-        request.headers[.cookie] = "a=1;\(mark)=2; \(Self.composed)=3"
+        let request = HTTPRequest().with { $0.headers[.cookie] = "a=1;\(mark)=2; \(Self.composed)=3" }
         let cookies = ["a", mark, Self.composed, Self.decomposed].map { CookieJar.Cookie($0, "", domain: "a.example") }
         #expect(request.missing(cookies).map { Array($0.name.utf8) } == [Array(Self.decomposed.utf8)])
     }

@@ -110,20 +110,16 @@ private struct Unencodable: HTTPBody {
 
     @Test func `a request that a transport would refuse is refused, and not recorded`() async throws {
         let mock = MockLoader { .ok($0) }
-        var bad = try HTTPRequest.to("https://h")
-        bad.headers = ["X": "a\r\nb"]
-        let sent = bad
-        let error = await #expect(throws: HTTPError.self) { try await mock.load(sent) }
+        let bad = try HTTPRequest.to("https://h").with { $0.headers = ["X": "a\r\nb"] }
+        let error = await #expect(throws: HTTPError.self) { try await mock.load(bad) }
         #expect(error?.code == .invalidRequest)
         #expect(mock.requests.isEmpty)
     }
 
     @Test func `a body that cannot be encoded fails as on a transport`() async throws {
         let mock = MockLoader { .ok($0) }
-        var bad = try HTTPRequest.to("https://h")
-        bad.body = Unencodable()
-        let sent = bad
-        let error = await #expect(throws: HTTPError.self) { try await mock.load(sent) }
+        let bad = try HTTPRequest.to("https://h").with { $0.body = Unencodable() }
+        let error = await #expect(throws: HTTPError.self) { try await mock.load(bad) }
         #expect(error?.code == .invalidRequest)
         #expect(error?.underlying is Odd)
         #expect(mock.requests.isEmpty)
@@ -189,10 +185,8 @@ private struct Unencodable: HTTPBody {
             let body = HTTPResponseBody(length: nil) { throw HTTPError(.connectionLost, request: request) }
             return HTTPResponse(request: request, status: 200, body: body)
         }
-        var request = try HTTPRequest.to("https://h/p")
-        request.responseLimit = 5
-        let limited = request
-        let error = await #expect(throws: HTTPError.self) { try await mock.load(limited) }
+        let request = try HTTPRequest.to("https://h/p").with { $0.responseLimit = 5 }
+        let error = await #expect(throws: HTTPError.self) { try await mock.load(request) }
         #expect(error?.code == .connectionLost && error?.response?.status == 200)
     }
 }

@@ -117,10 +117,8 @@ import Testing
     }
 
     @Test func `a limit of zero or less is refused`() async throws {
-        var request = try HTTPRequest.to("https://h/p")
-        request.idleTimeout = .zero
-        let refused = request
-        let error = await #expect(throws: HTTPError.self) { try await MockLoader { .ok($0) }.load(refused) }
+        let request = try HTTPRequest.to("https://h/p").with { $0.idleTimeout = .zero }
+        let error = await #expect(throws: HTTPError.self) { try await MockLoader { .ok($0) }.load(request) }
         #expect(error?.code == .invalidRequest && error?.message.contains("idleTimeout") == true)
     }
 }

@@ -15,8 +15,7 @@ import Testing
                 content, for: request, eTag: "\"1\"", modified: Date(timeIntervalSince1970: 784_111_777),
                 maximumAge: .seconds(60), cutAt: cut, rangeFault: fault)
         }
-        var request = HTTPRequest(method: method, url: server.url.appending(path: "file"))
-        request.headers = headers
+        let request = HTTPRequest(method: method, url: server.url.appending(path: "file")).with { $0.headers = headers }
         do {
             let response = try await HTTPClient.defaultTransport.load(request)
             await server.stop()

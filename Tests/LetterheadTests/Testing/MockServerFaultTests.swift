@@ -22,9 +22,7 @@ import Testing
         _ answer: MockServer.Answer, clock: any Clock<Duration> = ContinuousClock(),
         _ body: (MockServer, RawClient) async throws -> Void
     ) async throws {
-        var configuration = MockServer.Configuration()
-        configuration.clock = clock
-        let server = try await MockServer.start(configuration)
+        let server = try await MockServer.start(MockServer.Configuration().with { $0.clock = clock })
         server.enqueue(answer)
         let client = try RawClient(port: server.port)
         await client.send(Self.request)

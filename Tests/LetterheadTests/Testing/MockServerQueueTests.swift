@@ -99,8 +99,7 @@ import Testing
     }
 
     @Test func `a server may ignore the expectation of a 100 Continue`() async throws {
-        var configuration = MockServer.Configuration()
-        configuration.sendsContinue = false
+        let configuration = MockServer.Configuration().with { $0.sendsContinue = false }
         let server = try await MockServer.start(configuration) { .text("\($0.bodySize)\n") }
         let client = try RawClient(port: server.port)
         await client.send("POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n")

@@ -23,8 +23,7 @@
             closure: @escaping MockServer.Closure = { .text($0.bodySize == 0 ? "private" : "\($0.bodySize)") },
             _ body: (MockServer, String) async throws -> Void
         ) async throws {
-            var configuration = MockServer.Configuration()
-            configuration.tls = tls
+            let configuration = MockServer.Configuration().with { $0.tls = tls }
             let server = try await MockServer.start(configuration, closure: closure)
             try await body(server, "https://localhost:\(server.port)")
             await server.stop()

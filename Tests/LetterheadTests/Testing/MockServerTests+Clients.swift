@@ -129,9 +129,7 @@ extension MockServerTests {
     }
 
     @Test func `no more of a body is recorded than configured`() async throws {
-        var configuration = MockServer.Configuration()
-        configuration.keptBodySize = 4
-        try await withServer(configuration) { server, client in
+        try await withServer(MockServer.Configuration().with { $0.keptBodySize = 4 }) { server, client in
             await client.send(post("abcdefgh"))
             #expect(await client.read(until: "abcd").hasSuffix("\r\n\r\nabcd"))
             #expect(server.requests[0].body == Data("abcd".utf8) && server.requests[0].bodySize == 8)

@@ -42,8 +42,7 @@
                     connection.write(Array(body))
                 }
             }
-            var request = HTTPRequest(url: server.url())
-            request.responseDelivery = delivery
+            let request = HTTPRequest(url: server.url()).with { $0.responseDelivery = delivery }
             let response = try await Carrier.loader().load(request)
             #expect(try await response.body.data() == Self.text)
             #expect(!response.headers.contains(.contentEncoding) && !response.headers.contains(.contentLength))

@@ -17,8 +17,7 @@
         }
 
         private func request(_ server: RawServer, _ delivery: HTTPResponse.Delivery) -> HTTPRequest {
-            var request = HTTPRequest(url: server.url())
-            request.responseDelivery = delivery
+            let request = HTTPRequest(url: server.url()).with { $0.responseDelivery = delivery }
             return request
         }
 
@@ -144,9 +143,7 @@
 
         @Test(arguments: [(2_000, true), (200, false), (1, false)])
         func `the decoding ratio is a setting`(ratio: Int, isAllowed: Bool) async throws {
-            var configuration = TransportConfiguration()
-            configuration.maximumDecodingRatio = ratio
-            let loader = CurlLoader(configuration)
+            let loader = CurlLoader(TransportConfiguration().with { $0.maximumDecodingRatio = ratio })
             let zeros = request(server("gzip", try Data(count: 20 << 20).deflated(window: 31)), .buffered)
             if isAllowed {
                 #expect(try await loader.load(zeros).body.data() == Data(count: 20 << 20))
@@ -184,8 +181,7 @@
                 return MockServer.Response(
                     status: 302, headers: ["Location": "/second", "Content-Encoding": "gzip"], body: zeros)
             }
-            var request = HTTPRequest(url: server.url.appending(path: "first"))
-            request.responseLimit = 1000
+            let request = HTTPRequest(url: server.url.appending(path: "first")).with { $0.responseLimit = 1000 }
             let response = try await (FollowRedirects() --> CurlLoader()).load(request)
             #expect(try await response.body.data() == Data("end".utf8))
             await server.stop()
@@ -210,8 +206,7 @@
         }
 
         @Test func `a transport without decoding delivers the body compressed`() async throws {
-            var configuration = TransportConfiguration()
-            configuration.decodesContent = false
+            let configuration = TransportConfiguration().with { $0.decodesContent = false }
             let coded = try text.deflated(window: 31)
             let response = try await CurlLoader(configuration).load(request(server("gzip", coded), .buffered))
             #expect(try await response.body.data() == coded)

@@ -38,17 +38,14 @@
             let response = try await Carrier.loader(configuration).load(HTTPRequest(url: url))
             #expect(response.metrics.remoteAddress == "127.0.0.1:\(server.port)")
             configuration.addressFamily = .ipv6
-            let error = await #expect(throws: HTTPError.self) {
-                try await Carrier.loader(configuration).load(HTTPRequest(url: url))
-            }
+            let error = await failure { try await Carrier.loader(configuration).load(HTTPRequest(url: url)) }
             #expect(error?.code == .cannotConnect)
         }
 
         @Test(arguments: ["lo", "127.0.0.2"])
         func `a connection is made from the interface in the configuration`(name: String) async throws {
             let server = RawServer.answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
-            var configuration = TransportConfiguration()
-            configuration.networkInterface = name
+            let configuration = TransportConfiguration().with { $0.networkInterface = name }
             let response = try await Carrier.loader(configuration).load(HTTPRequest(url: server.url()))
             #expect(try await response.body.data() == Data("ok".utf8))
         }
@@ -56,11 +53,8 @@
         @Test(arguments: ["nowhere0", "192.0.2.1"])
         func `an interface that does not exist is a failed connection`(name: String) async throws {
             let server = RawServer.answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
-            var configuration = TransportConfiguration()
-            configuration.networkInterface = name
-            let error = await #expect(throws: HTTPError.self) {
-                try await Carrier.loader(configuration).load(HTTPRequest(url: server.url()))
-            }
+            let configuration = TransportConfiguration().with { $0.networkInterface = name }
+            let error = await failure { try await Carrier.loader(configuration).load(HTTPRequest(url: server.url())) }
             #expect(error?.code == .cannotConnect && error?.mayHaveBeenSent == false, "\(String(describing: error))")
             #expect(server.connectionCount == 0)
         }
@@ -74,15 +68,11 @@
             var configuration = TransportConfiguration()
             configuration.connectTo = [key: value]
             let url = try #require(URL(string: "http://127.0.0.1:1/"))
-            let error = await #expect(throws: HTTPError.self) {
-                try await Carrier.loader(configuration).load(HTTPRequest(url: url))
-            }
+            let error = await failure { try await Carrier.loader(configuration).load(HTTPRequest(url: url)) }
             #expect(error?.code == .invalidRequest && error?.message.contains("connectTo") == true)
             configuration.connectTo = [:]
             configuration.networkInterface = "a b"
-            let second = await #expect(throws: HTTPError.self) {
-                try await Carrier.loader(configuration).load(HTTPRequest(url: url))
-            }
+            let second = await failure { try await Carrier.loader(configuration).load(HTTPRequest(url: url)) }
             #expect(second?.code == .invalidRequest && second?.message.contains("networkInterface") == true)
         }
     }

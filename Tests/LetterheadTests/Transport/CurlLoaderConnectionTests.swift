@@ -67,11 +67,8 @@
                 }
                 _ = connection.waitForEnd()
             }
-            var configuration = TransportConfiguration()
-            configuration.idleTimeout = .milliseconds(50)
-            let loader = Carrier.loader(configuration)
-            var patient = HTTPRequest(url: server.url("/patient"))
-            patient.idleTimeout = .never
+            let loader = Carrier.loader(TransportConfiguration().with { $0.idleTimeout = .milliseconds(50) })
+            let patient = HTTPRequest(url: server.url("/patient")).with { $0.idleTimeout = .never }
             let load = Task { [patient] in try await loader.load(patient).status }
             let error = await #expect(throws: HTTPError.self) {
                 try await loader.load(HTTPRequest(url: server.url("/other")))
@@ -98,9 +95,7 @@
         func `the total number of connections is limited, and an idle one is replaced`(
             limit: Int
         ) async throws {
-            var configuration = TransportConfiguration()
-            configuration.maximumConnections = limit
-            let loader = Carrier.loader(configuration)
+            let loader = Carrier.loader(TransportConfiguration().with { $0.maximumConnections = limit })
             let serving = Serving()
             let servers = (0..<3).map { _ in
                 RawServer { connection, _ in
@@ -123,8 +118,7 @@
         func `a head over the limit is an error that names the setting`(
             size: Int, isTooLarge: Bool
         ) async throws {
-            var configuration = TransportConfiguration()
-            configuration.maximumHeadSize = 1_000
+            let configuration = TransportConfiguration().with { $0.maximumHeadSize = 1_000 }
             let start = "HTTP/1.1 204 No Content\r\nX: "
             let padding = String(repeating: "x", count: size - start.utf8.count - 4)
             let server = RawServer.answering("\(start)\(padding)\r\n\r\n")
@@ -197,8 +191,7 @@
                 }
             }
             defer { server.stop() }
-            var configuration = TransportConfiguration()
-            configuration.unixSocketPath = path
+            let configuration = TransportConfiguration().with { $0.unixSocketPath = path }
             let url = try #require(URL(string: address))
             let loader = Carrier.loader(configuration)
             for _ in 0..<2 { #expect(try await loader.load(HTTPRequest(url: url)).body.data() == Data("ok".utf8)) }
@@ -208,8 +201,7 @@
         }
 
         @Test func `a Unix-domain socket that does not exist is a failed connection`() async throws {
-            var configuration = TransportConfiguration()
-            configuration.unixSocketPath = "/nowhere/letterhead.sock"
+            let configuration = TransportConfiguration().with { $0.unixSocketPath = "/nowhere/letterhead.sock" }
             let url = try #require(URL(string: "http://a.example/"))
             let error = await #expect(throws: HTTPError.self) {
                 try await Carrier.loader(configuration).load(HTTPRequest(url: url))
@@ -220,10 +212,8 @@
         @Test func `a server that never accepts is timedOut by the connect timeout, and nothing was sent`() async throws
         {
             let hole = try #require(BlackHole())
-            var configuration = TransportConfiguration()
-            configuration.connectTimeout = .milliseconds(200)
-            var request = HTTPRequest(method: .post, url: hole.url)
-            request.timeout = .seconds(30)
+            let configuration = TransportConfiguration().with { $0.connectTimeout = .milliseconds(200) }
+            let request = HTTPRequest(method: .post, url: hole.url).with { $0.timeout = .seconds(30) }
             let error = await #expect(throws: HTTPError.self) { try await Carrier.loader(configuration).load(request) }
             #expect(error?.code == .timedOut && error?.message.contains("connect timeout") == true)
             #expect(error?.mayHaveBeenSent == false)
@@ -231,9 +221,7 @@
 
         /// Forty requests to an https URL, which wait for the first one's connection because HTTP/2 could share it.
         private func fortyFail(at port: Int, connectTimeout: Duration) async {
-            var configuration = TransportConfiguration()
-            configuration.connectTimeout = connectTimeout
-            let loader = CurlLoader(configuration)
+            let loader = CurlLoader(TransportConfiguration().with { $0.connectTimeout = connectTimeout })
             await withTaskGroup(of: Void.self) { group in
                 for number in 0..<40 {
                     group.addTask {
@@ -270,9 +258,7 @@
             let loader = Carrier.loader()
             let url = try #require(URL(string: "https://127.0.0.1:\(server.port)/"))
             func load(_ limit: Duration) async -> HTTPError? {
-                var request = HTTPRequest(url: url)
-                request.connectTimeout = limit
-                return await failure(loader, request)
+                return await failure(loader, HTTPRequest(url: url).with { $0.connectTimeout = limit })
             }
             async let short = load(.milliseconds(200))
             while server.connectionCount == 0 { await Task.yield() }
@@ -292,9 +278,7 @@
                     connection.close()
                 }
             }
-            var configuration = TransportConfiguration()
-            configuration.maximumConnections = 3
-            let loader = Carrier.loader(configuration)
+            let loader = Carrier.loader(TransportConfiguration().with { $0.maximumConnections = 3 })
             for number in [0, 1, 2, 0, 3] { _ = try await loader.load(HTTPRequest(url: servers[number].url())) }
             for number in [0, 2, 3] {
                 let response = try await loader.load(HTTPRequest(url: servers[number].url()))
@@ -326,8 +310,7 @@
         @Test(arguments: [Duration.zero, .seconds(-1)])
         func `a connect timeout of zero or less is refused, and the error names it`(limit: Duration) async throws {
             let server = RawServer.answering("HTTP/1.1 204 No Content\r\n\r\n")
-            var request = HTTPRequest(url: server.url())
-            request.connectTimeout = limit
+            let request = HTTPRequest(url: server.url()).with { $0.connectTimeout = limit }
             let error = await failure(Carrier.loader(), request)
             let rule = "the connectTimeout is zero or less (use nil for the transport's limit)"
             #expect(error?.code == .invalidRequest && error?.message == rule)

@@ -27,9 +27,7 @@
         }
 
         private func body(of server: RawServer) async throws -> HTTPResponseBody {
-            var request = HTTPRequest(url: server.url())
-            request.responseDelivery = .streamed
-            return try await loader.load(request).body
+            return try await loader.load(HTTPRequest(url: server.url()).with { $0.responseDelivery = .streamed }).body
         }
 
         private func isAnswered(by server: RawServer) async throws -> Bool {
@@ -141,9 +139,7 @@
             for _ in 0..<20 { _ = try #require(try await iterator.next()) }
             await loader.reset()
             #expect(await ended.isSignaled())
-            let error = await #expect(throws: HTTPError.self) {
-                while let chunk = try await iterator.next() { #expect(!chunk.isEmpty) }
-            }
+            let error = await failure { while let chunk = try await iterator.next() { #expect(!chunk.isEmpty) } }
             #expect(error?.code == .cancelled)
             #expect(try await isAnswered(by: server))
         }
@@ -172,11 +168,8 @@
         @Test func `time in which a reader is busy is not idle time, also during other loads`() async throws {
             let size = 300_000
             let server = server(of: size)
-            var configuration = TransportConfiguration()
-            configuration.idleTimeout = .seconds(5)
-            let loader = Carrier.loader(configuration)
-            var request = HTTPRequest(url: server.url())
-            request.responseDelivery = .streamed
+            let loader = Carrier.loader(TransportConfiguration().with { $0.idleTimeout = .seconds(5) })
+            let request = HTTPRequest(url: server.url()).with { $0.responseDelivery = .streamed }
             var iterator = try await loader.load(request).body.makeAsyncIterator()
             var received = try #require(try await iterator.next())
             // The transport measures the idle timeout in real time.
@@ -219,9 +212,7 @@
             var iterator = try await body(of: server).makeAsyncIterator()
             var received = try #require(try await iterator.next())
             mayEnd.signal()
-            let error = await #expect(throws: HTTPError.self) {
-                while let chunk = try await iterator.next() { received += chunk }
-            }
+            let error = await failure { while let chunk = try await iterator.next() { received += chunk } }
             #expect(error?.code == .invalidResponse && received == Data.patterned(300_000))
         }
     }

@@ -11,8 +11,7 @@
         let loader = Carrier.loader()
 
         func streamed(_ server: RawServer) -> HTTPRequest {
-            var request = HTTPRequest(url: server.url())
-            request.responseDelivery = .streamed
+            let request = HTTPRequest(url: server.url()).with { $0.responseDelivery = .streamed }
             return request
         }
 
@@ -137,8 +136,7 @@
         }
 
         @Test func `time in which the body is not read is not idle time`() async throws {
-            var configuration = TransportConfiguration()
-            configuration.idleTimeout = .seconds(2)
+            let configuration = TransportConfiguration().with { $0.idleTimeout = .seconds(2) }
             let size = 4 << 20
             let server = RawServer.answering(
                 "HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n" + String(repeating: "x", count: size))

@@ -20,12 +20,10 @@
         @Test(arguments: ["", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nsome"])
         func `a timeout ends a request in any phase, with a precision of a millisecond`(bytes: String) async throws {
             let server = stalling(after: bytes)
-            var request = HTTPRequest(url: server.url())
-            request.timeout = .milliseconds(150)
-            let limited = request
+            let request = HTTPRequest(url: server.url()).with { $0.timeout = .milliseconds(150) }
             let time = await shortestTime(below: .seconds(2)) {
                 await elapsed {
-                    let error = await #expect(throws: HTTPError.self) { try await Carrier.loader().load(limited) }
+                    let error = await #expect(throws: HTTPError.self) { try await Carrier.loader().load(request) }
                     #expect(error?.code == .timedOut)
                     #expect(error?.message.contains("attempt") == true)
                 }
@@ -34,19 +32,15 @@
         }
 
         @Test func `an idle timeout ends a request without any transfer, and the error names the limit`() async throws {
-            var configuration = TransportConfiguration()
-            configuration.idleTimeout = .milliseconds(120)
+            let configuration = TransportConfiguration().with { $0.idleTimeout = .milliseconds(120) }
             let server = stalling(after: "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nsome")
-            let error = await #expect(throws: HTTPError.self) {
-                try await Carrier.loader(configuration).load(HTTPRequest(url: server.url()))
-            }
+            let error = await failure { try await Carrier.loader(configuration).load(HTTPRequest(url: server.url())) }
             #expect(error?.code == .timedOut)
             #expect(error?.message.contains("idle") == true)
         }
 
         @Test func `an idle timeout begins with the last bytes that arrived`() async throws {
-            var configuration = TransportConfiguration()
-            configuration.idleTimeout = .seconds(3)
+            let configuration = TransportConfiguration().with { $0.idleTimeout = .seconds(3) }
             let server = RawServer { connection, _ in
                 guard connection.readHead() != nil else { return }
                 connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n")
@@ -63,12 +57,9 @@
         @Test func `a first-byte timeout ends a request without a response, and the error names the limit`()
             async throws
         {
-            var configuration = TransportConfiguration()
-            configuration.firstByteTimeout = .milliseconds(120)
+            let configuration = TransportConfiguration().with { $0.firstByteTimeout = .milliseconds(120) }
             let server = stalling()
-            let error = await #expect(throws: HTTPError.self) {
-                try await Carrier.loader(configuration).load(HTTPRequest(url: server.url()))
-            }
+            let error = await failure { try await Carrier.loader(configuration).load(HTTPRequest(url: server.url())) }
             #expect(error?.message.contains("first byte") == true)
         }
 
@@ -152,12 +143,10 @@
             (endless.responseDelivery, endless.responseLimit) = (.streamed, .max)
             let response = try await loader.load(endless)
             let reader = Task { for try await _ in response.body {} }
-            var limited = HTTPRequest(url: stalling().url())
-            limited.timeout = .milliseconds(200)
-            let request = limited
+            let limited = HTTPRequest(url: stalling().url()).with { $0.timeout = .milliseconds(200) }
             let time = await shortestTime(below: .seconds(3)) {
                 await elapsed {
-                    let error = await #expect(throws: HTTPError.self) { try await loader.load(request) }
+                    let error = await #expect(throws: HTTPError.self) { try await loader.load(limited) }
                     #expect(error?.code == .timedOut)
                 }
             }
@@ -168,15 +157,11 @@
 
         @Test func `the error of a time limit reports that the request was waiting for a connection`() async throws {
             let server = RawServer { connection, _ in _ = connection.waitForEnd() }
-            var configuration = TransportConfiguration()
-            configuration.maximumConnectionsPerHost = 1
-            let loader = Carrier.loader(configuration)
+            let loader = Carrier.loader(TransportConfiguration().with { $0.maximumConnectionsPerHost = 1 })
             let first = Task { try await loader.load(HTTPRequest(url: server.url())) }
             while server.connectionCount == 0 { await Task.yield() }
-            var limited = HTTPRequest(method: .post, url: server.url())
-            limited.timeout = .milliseconds(100)
-            let request = limited
-            let error = await #expect(throws: HTTPError.self) { try await loader.load(request) }
+            let limited = HTTPRequest(method: .post, url: server.url()).with { $0.timeout = .milliseconds(100) }
+            let error = await #expect(throws: HTTPError.self) { try await loader.load(limited) }
             #expect(error?.message == "the attempt timeout passed while waiting for a free connection")
             #expect(error?.code == .timedOut && error?.mayHaveBeenSent == false)
             first.cancel()

@@ -64,8 +64,7 @@
             let (holding, loader) = (Holding(), loader())
             let first = load(loader, holding.server)
             await until { holding.count == 1 }
-            var limited = HTTPRequest(url: holding.server.url())
-            limited.timeout = .milliseconds(100)
+            let limited = HTTPRequest(url: holding.server.url()).with { $0.timeout = .milliseconds(100) }
             let waiting = (0..<3).map { _ in load(loader, holding.server) }
             // When it has timed out, the others wait too.
             _ = await failure(loader, limited)
@@ -104,9 +103,7 @@
                 return try await loader.load(HTTPRequest(url: holding.server.url()))
             }
             await until { begun.value == 1 }
-            var limited = HTTPRequest(url: holding.server.url())
-            limited.timeout = .milliseconds(600)
-            _ = await failure(loader, limited)
+            _ = await failure(loader, HTTPRequest(url: holding.server.url()).with { $0.timeout = .milliseconds(600) })
             holding.release()
             #expect(try await first.value.status == 204)
             let metrics = try await second.value.metrics
@@ -178,8 +175,7 @@
             let (holding, loader) = (Holding(tls: RawTLS()), loader())
             let tasks = (0..<40).map { _ in load(loader, holding.server) }
             await until { holding.count == 1 }
-            var limited = HTTPRequest(url: holding.server.url())
-            limited.timeout = .milliseconds(100)
+            let limited = HTTPRequest(url: holding.server.url()).with { $0.timeout = .milliseconds(100) }
             let error = await failure(loader, limited)
             #expect(error?.message == "the attempt timeout passed while waiting for a free connection")
             holding.release()

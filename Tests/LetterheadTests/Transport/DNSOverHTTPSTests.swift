@@ -175,13 +175,10 @@
             "https://u:secret@127.0.0.1/", "https://127.0.0.1/#a", "https://127.0.0.1:0/", "ftp://127.0.0.1/",
         ])
         func `a resolver that is not an https URL is refused before anything is sent`(text: String) async throws {
-            var configuration = TransportConfiguration()
-            configuration.dnsOverHTTPS = URL(string: text)
+            let configuration = TransportConfiguration().with { $0.dnsOverHTTPS = URL(string: text) }
             let server = RawServer.answering("HTTP/1.1 204 No Content\r\n\r\n")
             let loader = CurlLoader(configuration)
-            let error = await #expect(throws: HTTPError.self) {
-                try await loader.load(HTTPRequest(url: server.url()))
-            }
+            let error = await failure { try await loader.load(HTTPRequest(url: server.url())) }
             #expect(error?.code == .invalidRequest && error?.message.contains("dnsOverHTTPS") == true)
             #expect(error?.description.contains("secret") == false && server.connectionCount == 0)
         }
@@ -193,9 +190,7 @@
             var configuration = TransportConfiguration()
             configuration.dnsOverHTTPS = URL(string: "https://127.0.0.1/dns-query")
             let loader = CurlLoader(configuration)
-            let error = await #expect(throws: HTTPError.self) {
-                try await loader.load(HTTPRequest(url: server.url()))
-            }
+            let error = await failure { try await loader.load(HTTPRequest(url: server.url())) }
             #expect(error?.code == .invalidRequest && error?.mayHaveBeenSent == false)
             #expect(error?.message == "dnsOverHTTPS requires libcurl 8.10 or later, and the system's libcurl is older")
             #expect(server.connectionCount == 0)

@@ -16,8 +16,7 @@
         private func load(_ method: HTTPMethod, _ server: RawServer, over loader: CurlLoader) async throws
             -> HTTPResponse
         {
-            var request = HTTPRequest(method: method, url: server.url())
-            request.body = DataBody(Data("body".utf8))
+            let request = HTTPRequest(method: method, url: server.url()).with { $0.body = DataBody(Data("body".utf8)) }
             return try await loader.load(request)
         }
 

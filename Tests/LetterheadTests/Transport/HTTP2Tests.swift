@@ -57,8 +57,7 @@
             let pieces = nginx.large.chunked(10_000)
             let bodies: [any HTTPBody] = [DataBody(Data("x".utf8)), DataBody(nginx.large), Pieces(pieces)]
             for body in bodies {
-                var request = HTTPRequest(method: .post, url: nginx.url("/read"))
-                request.body = body
+                let request = HTTPRequest(method: .post, url: nginx.url("/read")).with { $0.body = body }
                 let response = try await loader.load(request)
                 #expect(response.status == 200 && response.metrics.httpVersion == "HTTP/2")
                 #expect(response.metrics.bytesSent > (body.contentLength ?? nginx.large.count))
@@ -70,8 +69,7 @@
             let loader = CurlLoader(trusting)
             let bodies: [any HTTPBody] = [DataBody(nginx.large), Pieces(nginx.large.chunked(10_000))]
             for (body, path) in zip(bodies + bodies, ["/item", "/item", "/none", "/none"]) {
-                var request = HTTPRequest(method: .post, url: nginx.url(path))
-                request.body = body
+                let request = HTTPRequest(method: .post, url: nginx.url(path)).with { $0.body = body }
                 let response = try await loader.load(request)
                 #expect(try await response.body.data() == Data((path == "/item" ? "item" : "").utf8))
                 #expect(response.metrics.httpVersion == "HTTP/2")
@@ -81,9 +79,7 @@
         @Test func `without TLS, HTTP/2 with prior knowledge uses one connection if libcurl can`() async throws {
             let isReused = CurlQuirks.reusesHTTP2WithoutTLS
             let nginx = try await Nginx(trusting)
-            var configuration = TransportConfiguration()
-            configuration.httpVersions = .http2PriorKnowledge
-            let loader = CurlLoader(configuration)
+            let loader = CurlLoader(TransportConfiguration().with { $0.httpVersions = .http2PriorKnowledge })
             _ = try await loader.load(HTTPRequest(url: nginx.plainURL("/item")))
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for number in 0..<24 {
@@ -105,8 +101,7 @@
         @Test func `a reset ends streams over HTTP/2, and the next request opens a new connection`() async throws {
             let nginx = try await Nginx(trusting)
             let loader = CurlLoader(trusting)
-            var request = HTTPRequest(url: nginx.url("/large"))
-            request.responseDelivery = .streamed
+            let request = HTTPRequest(url: nginx.url("/large")).with { $0.responseDelivery = .streamed }
             let response = try await loader.load(request)
             await loader.reset()
             await #expect(throws: HTTPError.self) { try await response.body.data() }
@@ -186,8 +181,7 @@
                     Self.path ?? "",
                     ["-e", directory.path + "/log", "-p", directory.path, "-c", directory.path + "/conf"])
                 while process.status == nil {
-                    var request = HTTPRequest(url: Self.url(port, "/item"))
-                    request.timeout = .seconds(5)
+                    let request = HTTPRequest(url: Self.url(port, "/item")).with { $0.timeout = .seconds(5) }
                     if try await (try? probe.load(request))?.body.data() == Data("item".utf8) {
                         (self.process, self.port, self.plainPort) = (process, port, plainPort)
                         self.endingPort = endingPort

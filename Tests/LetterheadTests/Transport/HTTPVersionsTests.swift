@@ -84,8 +84,7 @@
                     tasks.addTask {
                         for turn in 0..<4 {
                             let text = "request \(number).\(turn)"
-                            var request = HTTPRequest(method: .put, url: server.url())
-                            request.body = TextBody(text)
+                            let request = HTTPRequest(method: .put, url: server.url()).with { $0.body = TextBody(text) }
                             let response = try await loader.load(request)
                             #expect(try await response.body.data() == Data(text.utf8))
                         }

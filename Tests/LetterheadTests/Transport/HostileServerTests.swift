@@ -84,8 +84,7 @@
         private func failure(
             of server: RawServer, _ delivery: HTTPResponse.Delivery, over loader: CurlLoader
         ) async -> HTTPError? {
-            var request = HTTPRequest(url: server.url())
-            request.responseDelivery = delivery
+            let request = HTTPRequest(url: server.url()).with { $0.responseDelivery = delivery }
             do {
                 _ = try await loader.load(request).body.data()
                 return nil

@@ -30,8 +30,7 @@
                 "HTTP/1.1 100 Continue\r\n\r\n" + Self.earlyHints(1) + "HTTP/1.1 102 Processing\r\nX-Step: 2\r\n\r\n"
                     + Self.earlyHints(2) + Self.earlyHints(3))
             let loader = Carrier.loader()
-            var request = HTTPRequest(url: server.url())
-            request.responseDelivery = delivery
+            let request = HTTPRequest(url: server.url()).with { $0.responseDelivery = delivery }
             let response = try await loader.load(request)
             #expect(response.status == 200 && response.interimResponses.map(\.status) == [100, 103, 102, 103, 103])
             #expect(response.interimResponses[0].headers.isEmpty)
@@ -73,11 +72,8 @@
                 guard connection.readRequest() != nil else { return }
                 while connection.write(Self.earlyHints(1)) {}
             }
-            var configuration = TransportConfiguration()
-            configuration.maximumHeadSize = 10_000
-            let error = await #expect(throws: HTTPError.self) {
-                try await Carrier.loader(configuration).load(HTTPRequest(url: server.url()))
-            }
+            let configuration = TransportConfiguration().with { $0.maximumHeadSize = 10_000 }
+            let error = await failure { try await Carrier.loader(configuration).load(HTTPRequest(url: server.url())) }
             #expect(error?.code == .responseTooLarge && error?.message.contains("maximumHeadSize") == true)
         }
 
@@ -88,10 +84,8 @@
         func `a malformed interim response is an error`(text: String) async throws {
             let server = server(text)
             for delivery in [HTTPResponse.Delivery.buffered, .streamed] {
-                var request = HTTPRequest(url: server.url())
-                request.responseDelivery = delivery
-                let broken = request
-                let error = await #expect(throws: HTTPError.self) { try await Carrier.loader().load(broken) }
+                let request = HTTPRequest(url: server.url()).with { $0.responseDelivery = delivery }
+                let error = await #expect(throws: HTTPError.self) { try await Carrier.loader().load(request) }
                 #expect(error?.code == .invalidResponse, "\(String(describing: error))")
             }
         }

@@ -20,8 +20,7 @@
                 }
             }
             let client = HTTPClient(attemptLinks: ModifyRequest(change))
-            var request = HTTPRequest(method: .post, url: server.url("/a"))
-            request.body = JSONBody([1])
+            let request = HTTPRequest(method: .post, url: server.url("/a")).with { $0.body = JSONBody([1]) }
             do { try await client.send(request) } catch let error as HTTPError { return (heads.all, error) }
             return (heads.all, nil)
         }
@@ -62,9 +61,7 @@
 
         @Test func `a template cannot omit what frames the message`() async throws {
             let client = HTTPClient(environment: .of("http://127.0.0.1:1"))
-            let error = await #expect(throws: HTTPError.self) {
-                try await client.send(TestEndpoint().omittingHeader(.contentLength))
-            }
+            let error = await failure { try await client.send(TestEndpoint().omittingHeader(.contentLength)) }
             #expect(error?.code == .invalidRequest && error?.mayHaveBeenSent == false)
             #expect(error?.message == "the header Content-Length frames the message and cannot be omitted")
         }

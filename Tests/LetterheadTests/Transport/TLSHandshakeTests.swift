@@ -159,8 +159,7 @@
             let server = try await demanding(.v1_3)
             var configuration = trusting
             (configuration.security.identity, configuration.httpVersions) = (identity.identity, versions)
-            var upload = HTTPRequest(method: .post, url: server.url)
-            upload.body = DataBody(Data(count: 1_000))
+            let upload = HTTPRequest(method: .post, url: server.url).with { $0.body = DataBody(Data(count: 1_000)) }
             for request in [HTTPRequest(url: server.url), upload] {
                 let error = await failure(configuration, request)
                 let expected =
@@ -201,10 +200,8 @@
             }
             let loader = Carrier.loader(trusting)
             #expect(try await loader.load(HTTPRequest(url: server.url())).status == 204)
-            var request = HTTPRequest(url: server.url())
-            request.responseDelivery = delivery
-            let again = request
-            let error = await #expect(throws: HTTPError.self) { try await loader.load(again).body.data() }
+            let request = HTTPRequest(url: server.url()).with { $0.responseDelivery = delivery }
+            let error = await #expect(throws: HTTPError.self) { try await loader.load(request).body.data() }
             #expect(error?.code == .invalidResponse || error?.code == .connectionLost)
             #expect(server.connectionCount == 2)
         }

@@ -88,8 +88,7 @@ struct TransferProgressTests {
         request.body = DataBody(Data(count: size))
         request.onProgress = { _ in }
         request.responseLimit = size - 1
-        let limited = request
-        let error = await #expect(throws: HTTPError.self) { try await transport.loader.load(limited) }
+        let error = await #expect(throws: HTTPError.self) { try await transport.loader.load(request) }
         #expect(error?.code == .responseTooLarge && error?.response?.status == 200)
         await server.stop()
     }

@@ -9,9 +9,7 @@
     @Suite(.bothCarriers, .timeLimit(.minutes(3)))
     struct TransportProxyTests {
         private func loader(_ proxy: TransportConfiguration.Proxy) -> CurlLoader {
-            var configuration = TransportConfiguration()
-            configuration.proxy = proxy
-            return Carrier.loader(configuration)
+            return Carrier.loader(TransportConfiguration().with { $0.proxy = proxy })
         }
 
         @Test func `an HTTP proxy receives the exact URL and its credentials`() async throws {
@@ -48,10 +46,9 @@
         func `a request's own Proxy-Authorization reaches neither a server nor a proxy`(isProxied: Bool) async throws {
             let heads = Heads()
             let server = RawServer.recording(heads)
-            var request = HTTPRequest(url: server.url("/"))
-            request.headers["Proxy-Authorization"] = "Basic SECRET"
-            let (refused, loader) = (request, loader(isProxied ? .http("127.0.0.1", port: server.port) : .direct))
-            let error = await #expect(throws: HTTPError.self) { try await loader.load(refused) }
+            let request = HTTPRequest(url: server.url("/")).with { $0.headers["Proxy-Authorization"] = "Basic SECRET" }
+            let loader = loader(isProxied ? .http("127.0.0.1", port: server.port) : .direct)
+            let error = await #expect(throws: HTTPError.self) { try await loader.load(request) }
             #expect(error?.code == .invalidRequest && error?.mayHaveBeenSent == false)
             #expect(try await loader.load(HTTPRequest(url: server.url("/"))).status == 204)
             #expect(heads.all.count == 1 && !heads.all[0].contains("SECRET"))
@@ -174,9 +171,7 @@
             let request = HTTPRequest(url: try #require(URL(string: "http://nowhere.example/")))
             var configuration = TransportConfiguration()
             configuration.proxy = .https("127.0.0.1", port: proxy.port)
-            let untrusted = await #expect(throws: HTTPError.self) {
-                try await Carrier.loader(configuration).load(request)
-            }
+            let untrusted = await failure { try await Carrier.loader(configuration).load(request) }
             #expect(untrusted?.code == .insecureConnection && untrusted?.mayHaveBeenSent == false)
             configuration.security.roots = .pem(Data(Certificates.authority.utf8))
             #expect(try await Carrier.loader(configuration).load(request).status == 204)

@@ -38,8 +38,7 @@
                 path: "roots-\(UInt64.random(in: 0 ... .max)).pem")
             try Data(Certificates.authority.utf8).write(to: file)
             defer { try? FileManager.default.removeItem(at: file) }
-            var configuration = TransportConfiguration()
-            configuration.security.roots = .file(file)
+            let configuration = TransportConfiguration().with { $0.security.roots = .file(file) }
             #expect(try await Carrier.loader(configuration).load(HTTPRequest(url: server.url)).status == 200)
         }
 
@@ -137,8 +136,7 @@
                 .raw("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + text, then: hasGoodbye ? .halfClose : .close),
                 times: 2)
             for delivery in [HTTPResponse.Delivery.buffered, .streamed] {
-                var request = HTTPRequest(url: server.url)
-                request.responseDelivery = delivery
+                let request = HTTPRequest(url: server.url).with { $0.responseDelivery = delivery }
                 let loader = Carrier.loader(trusting)
                 if hasGoodbye {
                     #expect(try await loader.load(request).body.data() == Data(text.utf8))

@@ -2,6 +2,7 @@
 import Foundation
 import Letterhead
 import LetterheadTesting
+import TestKit
 import Testing
 
 /// Limits of time, and a session of a given configuration.
@@ -17,9 +18,7 @@ extension TransportTests {
         request.timeout = .milliseconds(300)
         request.responseDelivery = .streamed
         // A machine so busy that the head comes too late gets the same error earlier.
-        let error = await #expect(throws: HTTPError.self) {
-            _ = try await transport.loader.load(request).body.data()
-        }
+        let error = await failure { _ = try await transport.loader.load(request).body.data() }
         #expect(error?.code == .timedOut)
         await server.stop()
     }
@@ -29,8 +28,7 @@ extension TransportTests {
         let server = try await MockServer.start { _ in
             MockServer.Response(body: Data(count: 8)).fault(.stall, at: .responseBody)
         }
-        var request = HTTPRequest(url: server.url)
-        request.idleTimeout = .milliseconds(300)
+        let request = HTTPRequest(url: server.url).with { $0.idleTimeout = .milliseconds(300) }
         let error = await #expect(throws: HTTPError.self) { try await transport.loader.load(request) }
         #expect(error?.code == .timedOut)
         await server.stop()

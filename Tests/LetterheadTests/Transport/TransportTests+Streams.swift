@@ -10,8 +10,7 @@ extension TransportTests {
     @Test(arguments: Transport.allCases)
     func `a streamed body is read in pieces and iterated once`(_ transport: Transport) async throws {
         let server = try await echo()
-        var request = request(.get, "large", on: server)
-        request.responseDelivery = .streamed
+        let request = request(.get, "large", on: server).with { $0.responseDelivery = .streamed }
         let response = try await transport.loader.load(request)
         var count = 0
         for try await chunk in response.body { count += chunk.count }
@@ -24,8 +23,7 @@ extension TransportTests {
     func `dropping a streamed body leaves the transport able to load`(_ transport: Transport) async throws {
         let server = try await echo()
         let loader = transport.loader
-        var request = request(.get, "large", on: server)
-        request.responseDelivery = .streamed
+        let request = request(.get, "large", on: server).with { $0.responseDelivery = .streamed }
         for _ in 0..<3 {
             for try await _ in try await loader.load(request).body { break }
         }
@@ -36,8 +34,7 @@ extension TransportTests {
     @Test(arguments: Transport.allCases)
     func `a streamed body that is read into memory is bounded`(_ transport: Transport) async throws {
         let server = try await echo()
-        var request = request(.get, "large", on: server)
-        request.responseDelivery = .streamed
+        let request = request(.get, "large", on: server).with { $0.responseDelivery = .streamed }
         let response = try await transport.loader.load(request)
         await #expect(throws: HTTPBodyError.tooLarge(limit: 1_000_000)) {
             try await response.body.data(upTo: 1_000_000)

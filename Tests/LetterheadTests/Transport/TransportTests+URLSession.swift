@@ -71,10 +71,8 @@
 
         @Test func `URLSession refuses a request with a connect timeout before anything is sent`() async throws {
             let server = try await echo()
-            var request = request(.get, "200", on: server)
-            request.connectTimeout = .seconds(3)
-            let limited = request
-            let error = await #expect(throws: HTTPError.self) { try await URLSessionLoader().load(limited) }
+            let request = request(.get, "200", on: server).with { $0.connectTimeout = .seconds(3) }
+            let error = await #expect(throws: HTTPError.self) { try await URLSessionLoader().load(request) }
             #expect(error?.code == .invalidRequest && error?.mayHaveBeenSent == false && server.requests.isEmpty)
             #expect(error?.message == "URLSession does not support connectTimeout (use timeout)")
             await server.stop()
@@ -82,10 +80,8 @@
 
         @Test func `URLSession refuses a GET with a body before anything is sent`() async throws {
             let server = try await echo()
-            var request = request(.get, "200", on: server)
-            request.body = TextBody("x")
-            let broken = request
-            let error = await #expect(throws: HTTPError.self) { try await URLSessionLoader().load(broken) }
+            let request = request(.get, "200", on: server).with { $0.body = TextBody("x") }
+            let error = await #expect(throws: HTTPError.self) { try await URLSessionLoader().load(request) }
             #expect(error?.code == .invalidRequest && error?.mayHaveBeenSent == false && server.requests.isEmpty)
             await server.stop()
         }

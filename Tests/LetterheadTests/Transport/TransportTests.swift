@@ -77,8 +77,7 @@ struct TransportTests {
     func `a body in memory is sent and received completely`(_ transport: Transport, size: Int) async throws {
         let server = try await echo()
         let bytes = Data((0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) })
-        var request = request(.post, "echo", on: server)
-        request.body = DataBody(bytes)
+        let request = request(.post, "echo", on: server).with { $0.body = DataBody(bytes) }
         #expect(try await transport.loader.load(request).body.data() == bytes)
         await server.stop()
     }
@@ -89,8 +88,7 @@ struct TransportTests {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("letterhead-test-\(UUID().uuidString)")
         try Data(repeating: 9, count: 200_000).write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
-        var request = request(.post, "length", on: server)
-        request.body = FileBody(at: file)
+        let request = request(.post, "length", on: server).with { $0.body = FileBody(at: file) }
         #expect(try await transport.loader.load(request).body.data() == Data("\"200000\"".utf8))
         await server.stop()
     }
@@ -116,8 +114,7 @@ struct TransportTests {
     @Test(arguments: Transport.allCases)
     func `a timeout of a fraction of a second is kept and named`(_ transport: Transport) async throws {
         let server = try await echo()
-        var request = request(.get, "slow", on: server)
-        request.timeout = .milliseconds(150)
+        let request = request(.get, "slow", on: server).with { $0.timeout = .milliseconds(150) }
         let error = await #expect(throws: HTTPError.self) { try await transport.loader.load(request) }
         #expect(error?.code == .timedOut)
         await server.stop()
@@ -131,9 +128,7 @@ struct TransportTests {
             let server = try await MockServer.start { _ in
                 MockServer.Response(body: Data(count: 8)).fault(.slow(bytes: 1, every: timeout / 4), at: .responseBody)
             }
-            var request = HTTPRequest(url: server.url)
-            request.timeout = timeout
-            request.responseDelivery = .streamed
+            let request = HTTPRequest(url: server.url).with { ($0.timeout, $0.responseDelivery) = (timeout, .streamed) }
             let body = try? await loader.load(request).body
             let count = try await body?.data().count
             await server.stop()
@@ -148,9 +143,7 @@ struct TransportTests {
         let server = try await MockServer.start { _ in
             MockServer.Response(body: Data(count: 100_000)).fault(.close, at: .responseBody)
         }
-        let error = await #expect(throws: HTTPError.self) {
-            try await transport.loader.load(HTTPRequest(url: server.url))
-        }
+        let error = await failure { try await transport.loader.load(HTTPRequest(url: server.url)) }
         #expect(error?.code == .invalidResponse && error?.response?.status == .ok)
         await server.stop()
     }
@@ -184,8 +177,7 @@ struct TransportTests {
     @Test(arguments: Transport.allCases)
     func `a response over its limit is an error`(_ transport: Transport) async throws {
         let server = try await echo()
-        var request = request(.get, "large", on: server)
-        request.responseLimit = 1_000_000
+        let request = request(.get, "large", on: server).with { $0.responseLimit = 1_000_000 }
         let error = await #expect(throws: HTTPError.self) { try await transport.loader.load(request) }
         #expect(error?.code == .responseTooLarge)
         await server.stop()
@@ -204,8 +196,7 @@ struct TransportTests {
         async throws
     {
         let server = try await echo()
-        var request = request(.get, "200", on: server)
-        request.headers["X-Bad"] = value
+        let request = request(.get, "200", on: server).with { $0.headers["X-Bad"] = value }
         let error = await #expect(throws: HTTPError.self) { try await transport.loader.load(request) }
         #expect(error?.code == .invalidRequest && error?.message.contains("X-Bad") == true)
         #expect(server.requests.isEmpty)
@@ -227,8 +218,7 @@ struct TransportTests {
         let server = try await echo()
         var request = request(.get, "200", on: server)
         Self.brokenRules.first { $0.name == rule }?.breaks(&request)
-        let broken = request
-        let error = await #expect(throws: HTTPError.self) { try await transport.loader.load(broken) }
+        let error = await #expect(throws: HTTPError.self) { try await transport.loader.load(request) }
         #expect(error?.code == .invalidRequest && error?.message.contains(rule) == true)
         #expect(server.requests.isEmpty)
         await server.stop()
@@ -241,8 +231,7 @@ struct TransportTests {
         async throws
     {
         let server = try await echo()
-        var request = request(.get, "large", on: server)
-        request.responseDelivery = delivery
+        let request = request(.get, "large", on: server).with { $0.responseDelivery = delivery }
         let response = try await transport.loader.load(request)
         #expect(try await response.body.data().count == 3_000_000)
         #expect(response.metrics.firstByte > .zero && response.metrics.total >= response.metrics.firstByte)
@@ -282,8 +271,7 @@ struct TransportTests {
         let loader = transport.loader
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<200 {
-                var request = request(.put, "echo", on: server)
-                request.body = DataBody(Data("\(number)".utf8))
+                let request = request(.put, "echo", on: server).with { $0.body = DataBody(Data("\(number)".utf8)) }
                 group.addTask { [request] in
                     let data = try await loader.load(request).body.data()
                     #expect(data == Data("\(number)".utf8))

@@ -2,6 +2,7 @@
 import Foundation
 import Letterhead
 import LetterheadTesting
+import TestKit
 import Testing
 
 private let environment = ServerEnvironment(baseURL: URL(string: "https://api.example.com") ?? URL(filePath: "/"))
@@ -35,8 +36,7 @@ private func authorization(
         async throws
     {
         let mock = MockLoader { HTTPResponse(request: $0, status: .ok) }
-        var request = HTTPRequest(url: URL(string: "https://evil.example/me")!)
-        request.serverEnvironment = nil
+        let request = HTTPRequest(url: URL(string: "https://evil.example/me")!).with { $0.serverEnvironment = nil }
         _ = try await (ApplyEnvironment(environment) --> Authenticate(.bearer("t")) --> mock).load(request)
         #expect(mock.requests.first?.headers["Authorization"] == nil)
     }
@@ -93,17 +93,13 @@ private func authorization(
 
     @Test func `requests over http to an origin that is listed with https are not signed`() async throws {
         let bearer = HTTPAuthentication.bearer("t", allowedOrigins: [URL(string: "https://api.example.com")!])
-        let error = await #expect(throws: HTTPError.self) {
-            try await authorization(of: "http://api.example.com/", client: bearer)
-        }
+        let error = await failure { try await authorization(of: "http://api.example.com/", client: bearer) }
         #expect(error?.code == .cannotAuthenticate)
     }
 
     @Test func `a request that chooses credentials of other origins is refused`() async throws {
         let bearer = HTTPAuthentication.bearer("t", allowedOrigins: [URL(string: "https://b.example")!])
-        let error = await #expect(throws: HTTPError.self) {
-            try await authorization(of: "https://api.example.com/", own: bearer)
-        }
+        let error = await failure { try await authorization(of: "https://api.example.com/", own: bearer) }
         #expect(error?.code == .cannotAuthenticate)
     }
 }

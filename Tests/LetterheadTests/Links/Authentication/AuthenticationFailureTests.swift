@@ -20,8 +20,7 @@ private struct Closed: Error, Equatable {}
             --> MockLoader { HTTPResponse(request: $0, status: status) }
         var request = HTTPRequest(url: api)
         configure(&request)
-        let sent = request
-        let error = try await #require(throws: HTTPError.self) { try await chain.load(sent) }
+        let error = try await #require(throws: HTTPError.self) { try await chain.load(request) }
         #expect(error.code == .cannotAuthenticate)
         return error
     }

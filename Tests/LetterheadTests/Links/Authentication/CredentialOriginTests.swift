@@ -153,9 +153,7 @@ private final class Switch: Sendable {
         let client = HTTPClient(
             environment: ServerEnvironment(baseURL: first), authentication: .bearer("t", allowedOrigins: [first]),
             transport: mock)
-        let redirected = await #expect(throws: HTTPError.self) {
-            try await client.send(TestEndpoint<HTTPResponse>("me"))
-        }
+        let redirected = await failure { try await client.send(TestEndpoint<HTTPResponse>("me")) }
         #expect(redirected?.message.contains("not signed: the credentials were removed, because a redirect") == true)
         let other = await #expect(throws: HTTPError.self) { try await client.send(HTTPRequest(url: second)) }
         #expect(other?.message.contains("not signed: allowedOrigins does not contain the request's origin") == true)
@@ -197,13 +195,9 @@ private final class Switch: Sendable {
     func `a request that chooses credentials obtained for another origin is refused`(kind: OriginCase) async throws {
         let own = kind.make(nil)
         let client = HTTPClient(transport: mock)
-        var request = HTTPRequest(url: first)
-        request.authentication = own
-        _ = try await client.send(request)
-        var other = HTTPRequest(url: second)
-        other.authentication = own
-        let refused = other
-        let error = await #expect(throws: HTTPError.self) { try await client.send(refused) }
+        _ = try await client.send(HTTPRequest(url: first).with { $0.authentication = own })
+        let other = HTTPRequest(url: second).with { $0.authentication = own }
+        let error = await #expect(throws: HTTPError.self) { try await client.send(other) }
         #expect(error?.code == .cannotAuthenticate && error?.mayHaveBeenSent == false)
         #expect((error?.underlying as? HTTPAuthentication.Failure)?.reason == .originNotAllowed)
         #expect(error?.message.contains("https://a.example") == true)
@@ -216,9 +210,7 @@ private final class Switch: Sendable {
             transport: mock)
         let named = TestEndpoint<HTTPResponse>("me").authenticated(by: .named("user"))
         _ = try await client.send(named)
-        let error = await #expect(throws: HTTPError.self) {
-            try await client.send(named.environment(ServerEnvironment(baseURL: second)))
-        }
+        let error = await failure { try await client.send(named.environment(ServerEnvironment(baseURL: second))) }
         #expect(error?.code == .cannotAuthenticate)
         #expect(mock.authorizations == ["Bearer t"])
     }

@@ -87,9 +87,7 @@ private struct RegistryTokens: CredentialProvider {
             return "t"
         }
         let client = HTTPClient(environment: ServerEnvironment(baseURL: api), transport: mock)
-        let error = await #expect(throws: HTTPError.self) {
-            try await client.send(Get<String>("/me").authenticated(by: outer))
-        }
+        let error = await failure { try await client.send(Get<String>("/me").authenticated(by: outer)) }
         #expect(error?.description.contains("need.next is below the authentication") == true && mock.requests.isEmpty)
     }
 

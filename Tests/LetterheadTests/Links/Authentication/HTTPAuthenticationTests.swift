@@ -47,9 +47,7 @@ private func sent(
 
     @Test(arguments: ["", "a b", "a\r\nX: y", "é"])
     func `a bearer token is visible ASCII or refused`(text: String) async throws {
-        let error = await #expect(throws: HTTPError.self) {
-            try await sent(HTTPRequest(url: api), client: .bearer(Secret(text)))
-        }
+        let error = await failure { try await sent(HTTPRequest(url: api), client: .bearer(Secret(text))) }
         #expect(error?.code == .invalidRequest)
     }
 
@@ -172,11 +170,8 @@ private func sent(
         client: HTTPAuthentication
     ) async throws {
         let mock = MockLoader { HTTPResponse(request: $0, status: .ok) }
-        var request = HTTPRequest(url: api)
-        request.authentication = .named("x")
-        let error = await #expect(throws: HTTPError.self) {
-            try await (Authenticate(client) --> mock).load(request)
-        }
+        let request = HTTPRequest(url: api).with { $0.authentication = .named("x") }
+        let error = await failure { try await (Authenticate(client) --> mock).load(request) }
         #expect(error?.code == .cannotAuthenticate)
         #expect(mock.requests.isEmpty)
     }
@@ -192,8 +187,7 @@ private func sent(
 
     @Test func `a reset reaches a method that a request has set`() async throws {
         let counter = CountResets()
-        var request = HTTPRequest(url: api)
-        request.authentication = .method("own", link: counter)
+        let request = HTTPRequest(url: api).with { $0.authentication = .method("own", link: counter) }
         let chain = Authenticate() --> MockLoader { HTTPResponse(request: $0, status: .ok) }
         _ = try await chain.load(request)
         await chain.reset()

@@ -174,8 +174,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
             Secret("t\(counter.add(1, ordering: .relaxed).newValue)")
         }
         let chain = home --> Authenticate(bearer) --> mock
-        var request = HTTPRequest(method: .post, url: api)
-        request.body = OnceBody()
+        let request = HTTPRequest(method: .post, url: api).with { $0.body = OnceBody() }
         #expect(try await chain.load(request).status == .unauthorized)
         #expect(try await chain.load(HTTPRequest(url: api)).status == .ok)
         #expect(mock.requests.map { $0.headers["Authorization"] } == ["Bearer t1", "Bearer t2"])
@@ -230,8 +229,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         gate.tokens.insert("t1")
         let bearer = HTTPAuthentication.bearer(clock: clock) { _ in await gate.next() }
         let chain = Deadline(clock: clock) --> home --> Authenticate(bearer) --> server(good: gate.tokens)
-        var hurried = HTTPRequest(url: api)
-        hurried.deadline = .seconds(5)
+        let hurried = HTTPRequest(url: api).with { $0.deadline = .seconds(5) }
         let first = Task { [hurried] in await failure { try await chain.load(hurried) } }
         try await gate.opened(after: 1)
         let second = Task { try await chain.load(HTTPRequest(url: api)).status }

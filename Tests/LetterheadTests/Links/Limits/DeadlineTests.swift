@@ -29,15 +29,13 @@ import Testing
             #expect(request.timeLeft == .seconds(-3))
             return .ok(request)
         }
-        var request = try HTTPRequest.to("https://a.test")
-        request.deadline = .seconds(2)
+        let request = try HTTPRequest.to("https://a.test").with { $0.deadline = .seconds(2) }
         #expect(try await (Deadline(.seconds(60), clock: clock) --> loader).load(request).status == .ok)
     }
 
     @Test func `an explicit nil removes the deadline of the link`() async throws {
         let mock = TimeRecorder()
-        var request = try HTTPRequest.to("https://a.test")
-        request.deadline = nil
+        let request = try HTTPRequest.to("https://a.test").with { $0.deadline = nil }
         _ = try await (Deadline(.seconds(60), clock: clock) --> mock).load(request)
         let environment = ServerEnvironment(baseURL: try #require(URL(string: "https://a.test")))
         let client = HTTPClient(environment: environment, links: Deadline(.seconds(60), clock: clock), transport: mock)
@@ -133,10 +131,8 @@ import Testing
 
     @Test(arguments: [0, -1]) func `a deadline of zero or less is an error`(seconds: Int) async throws {
         let mock = MockLoader { .ok($0) }
-        var request = try HTTPRequest.to("https://a.test")
-        request.deadline = .seconds(seconds)
-        let sent = request
-        let error = await #expect(throws: HTTPError.self) { try await (Deadline(clock: clock) --> mock).load(sent) }
+        let request = try HTTPRequest.to("https://a.test").with { $0.deadline = .seconds(seconds) }
+        let error = await #expect(throws: HTTPError.self) { try await (Deadline(clock: clock) --> mock).load(request) }
         #expect(error?.code == .invalidRequest && error?.message.contains("deadline") == true)
         #expect(mock.requests.isEmpty)
     }
@@ -190,9 +186,8 @@ import Testing
         var request = HTTPRequest(url: server.url)
         request.deadline = .milliseconds(60)
         request.timeout = .seconds(timeout)
-        let sent = request
         let chain = Deadline() --> transport.loader
-        let error = await #expect(throws: HTTPError.self) { try await chain.load(sent) }
+        let error = await #expect(throws: HTTPError.self) { try await chain.load(request) }
         #expect(error?.code == .timedOut && error?.message.hasPrefix("the deadline passed while ") == true)
         await server.stop()
     }
@@ -200,12 +195,10 @@ import Testing
     @Test(arguments: TransportTests.Transport.allCases)
     func `the transport sends nothing when the deadline has passed`(transport: TransportTests.Transport) async throws {
         let server = try await MockServer.start { .text($0.path) }
-        var request = HTTPRequest(url: server.url)
-        request.deadline = .seconds(1)
+        let request = HTTPRequest(url: server.url).with { $0.deadline = .seconds(1) }
         let late = ModifyRequest { _ in clock.advance(by: .seconds(2)) }
         let chain = Deadline(clock: clock) --> late --> transport.loader
-        let sent = request
-        let error = await #expect(throws: HTTPError.self) { try await chain.load(sent) }
+        let error = await #expect(throws: HTTPError.self) { try await chain.load(request) }
         #expect(error?.code == .timedOut && error?.mayHaveBeenSent == false && server.requests.isEmpty)
         await server.stop()
     }
@@ -218,9 +211,8 @@ import Testing
         var request = HTTPRequest(url: server.url)
         request.deadline = .milliseconds(400)
         request.responseDelivery = .streamed
-        let sent = request
         let chain = Deadline() --> transport.loader
-        let error = await #expect(throws: HTTPError.self) { try await chain.load(sent).body.data() }
+        let error = await #expect(throws: HTTPError.self) { try await chain.load(request).body.data() }
         #expect(error?.code == .timedOut && error?.message.hasPrefix("the deadline passed while ") == true)
         await server.stop()
     }

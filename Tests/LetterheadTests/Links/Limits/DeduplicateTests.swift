@@ -206,10 +206,8 @@ private func request(_ path: RequestPath = "/", method: HTTPMethod = .get) -> HT
     @Test func `each waits until its own deadline, and the load continues for the others`() async throws {
         let link = Deduplicate(clock: clock)
         let chain = Deadline(clock: clock) --> link --> held
-        var hasty = request()
-        hasty.deadline = .seconds(1)
-        let short = hasty
-        let first = Task { try await chain.load(short) }
+        let hasty = request().with { $0.deadline = .seconds(1) }
+        let first = Task { try await chain.load(hasty) }
         await held.waitForRunning(1)
         async let second = chain.load(request())
         await until { link.waiting == 2 }

@@ -54,8 +54,7 @@ private func request(_ path: RequestPath, _ throttling: Throttle.Settings = .alw
 
     @Test func `streams with separate slots do not starve calls, and wait for each other`() async throws {
         let throttle = Throttle(limit: 1, streams: 1)
-        var stream = request("/stream")
-        stream.responseDelivery = .streamed
+        let stream = request("/stream").with { $0.responseDelivery = .streamed }
         let mock = MockLoader { request in
             HTTPResponse(request: request, status: .ok, body: HTTPResponseBody(length: nil) { nil })
         }
@@ -208,8 +207,7 @@ private func request(_ path: RequestPath, _ throttling: Throttle.Settings = .alw
 
     @Test func `hosts are counted separately, and then removed`() async throws {
         let throttle = Throttle(limit: 1, per: .host)
-        var other = request("/other")
-        other.host = "b.test"
+        let other = request("/other").with { $0.host = "b.test" }
         let tasks = await start([request("/1"), request("/2"), other], throttle)
         await gate.waitForRunning(2)
         #expect(throttle.waiting == 1)

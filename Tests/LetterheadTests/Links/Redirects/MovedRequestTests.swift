@@ -68,8 +68,7 @@ import Testing
     func `the redirect policy decides about the URL`(
         location: String, policy: RedirectPolicy, refusal: RedirectPolicy.Redirect.Refusal?
     ) throws {
-        var request = try HTTPRequest.to("https://a.test/1")
-        request.redirectPolicy = policy
+        let request = try HTTPRequest.to("https://a.test/1").with { $0.redirectPolicy = policy }
         let url = try #require(URL(string: location, relativeTo: URL(string: "https://a.test/1"))?.absoluteURL)
         var thrown: RedirectPolicy.Redirect.Refusal?
         do throws(RedirectPolicy.Redirect.Refusal) { _ = try request.moved(to: url) } catch { thrown = error }

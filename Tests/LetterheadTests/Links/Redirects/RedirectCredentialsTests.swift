@@ -82,8 +82,7 @@ import Testing
             (followed.host, followed.path) = ("evil.test", "/x")
             return HTTPResponse(request: followed, status: .found, headers: ["Location": location])
         }
-        var request = try HTTPRequest.to("https://a.test/1")
-        request.headers[.authorization] = "Bearer t"
+        let request = try HTTPRequest.to("https://a.test/1").with { $0.headers[.authorization] = "Bearer t" }
         let last = try await (FollowRedirects(policy) --> mock).load(request).request
         #expect(last.path.string == "/admin" && last.headers[.authorization] == nil)
     }
@@ -133,8 +132,7 @@ import Testing
 
     @Test func `an upgrade to https is another origin`() async throws {
         let mock = MockLoader.redirecting(["http://a.test/1": (302, "https://a.test/1")])
-        var first = try HTTPRequest.to("http://a.test/1")
-        first.headers["Authorization"] = "a"
+        let first = try HTTPRequest.to("http://a.test/1").with { $0.headers["Authorization"] = "a" }
         #expect(try await (FollowRedirects() --> mock).load(first).request.headers.isEmpty)
     }
 
@@ -144,9 +142,7 @@ import Testing
             "https://a.test/1": (302, "https://b.test/1"), "https://b.test/1": (302, last),
         ])
         let home = ServerEnvironment(baseURL: try #require(URL(string: "https://a.test")), headers: ["X-Home": "1"])
-        var first = HTTPRequest()
-        first.path = "/1"
-        first.headers["Authorization"] = "a"
+        let first = HTTPRequest().with { ($0.path, $0.headers["Authorization"]) = ("/1", "a") }
         _ = try await (FollowRedirects() --> ApplyEnvironment(home) --> mock).load(first)
         #expect(mock.requests.map { $0.headers.map(\.name.rawValue) } == [["Authorization", "X-Home"], [], []])
     }
@@ -155,8 +151,7 @@ import Testing
         let mock = MockLoader.redirecting(["https://a.test/v1/1?k=1": (302, "2")])
         let home = ServerEnvironment(
             baseURL: try #require(URL(string: "https://a.test/v1")), headers: ["X-Home": "1"], query: ["k": "1"])
-        var first = HTTPRequest()
-        first.path = "1"
+        let first = HTTPRequest().with { $0.path = "1" }
         let response = try await (FollowRedirects() --> ApplyEnvironment(home) --> mock).load(first)
         #expect(try response.request.urlString() == "https://a.test/v1/2" && response.request.headers["X-Home"] == "1")
     }
@@ -179,9 +174,7 @@ import Testing
         let home = try #require(URL(string: "https://a.test"))
         let environment = ServerEnvironment(baseURL: home, headers: ["Cookie": "c", "X-Tenant-Key": "k"])
         let both = HTTPAuthentication.bearer("t", allowedOrigins: [home, try #require(URL(string: "https://b.test"))])
-        var first = HTTPRequest()
-        first.path = "/1"
-        first.headers["X-Access-Token"] = "p"
+        let first = HTTPRequest().with { ($0.path, $0.headers["X-Access-Token"]) = ("/1", "p") }
         let chain =
             FollowRedirects(.safely.removing(["X-Tenant-Key"])) --> ApplyEnvironment(environment)
             --> Authenticate(both) --> mock

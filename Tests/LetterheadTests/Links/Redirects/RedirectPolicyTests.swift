@@ -74,8 +74,7 @@ import Testing
         async throws
     {
         let mock = MockLoader.redirecting(["https://a.test/1": (302, "https://b.test/2")])
-        var first = try HTTPRequest.to("https://a.test/1")
-        first.headers["Authorization"] = "secret"
+        let first = try HTTPRequest.to("https://a.test/1").with { $0.headers["Authorization"] = "secret" }
         let other = try HTTPRequest.to("https://b.test/3")
         let chain = FollowRedirects(.custom { _, _ in other }) --> Authenticate(.bearer("token")) --> mock
         let response = try await chain.load(first)
@@ -89,8 +88,7 @@ import Testing
             proposal.host = "b.test"
             return proposal
         }
-        var first = try HTTPRequest.to("https://a.test/1")
-        first.headers["Authorization"] = "secret"
+        let first = try HTTPRequest.to("https://a.test/1").with { $0.headers["Authorization"] = "secret" }
         let response = try await (FollowRedirects(policy) --> mock).load(first)
         #expect(response.request.host == "b.test" && response.request.headers.isEmpty)
     }

@@ -8,8 +8,7 @@ import Testing
         _ types: [String], _ given: String?, status: HTTPStatus = .ok, body: String = "x", method: HTTPMethod = .get,
         allowsMissing: Bool = false
     ) -> String? {
-        var request = HTTPRequest()
-        request.method = method
+        let request = HTTPRequest().with { $0.method = method }
         var response = HTTPResponse(request: request, status: status, body: HTTPResponseBody(Data(body.utf8)))
         response.headers[.contentType] = given
         let validator = ContentTypeValidator(types, allowsMissing: allowsMissing)

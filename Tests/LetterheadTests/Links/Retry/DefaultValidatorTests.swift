@@ -6,8 +6,7 @@ import Testing
 
 @Suite struct DefaultValidatorTests {
     private func response(_ status: HTTPStatus, method: HTTPMethod = .get, body: String = "") -> HTTPResponse {
-        var request = HTTPRequest()
-        request.method = method
+        let request = HTTPRequest().with { $0.method = method }
         return HTTPResponse(request: request, status: status, body: HTTPResponseBody(Data(body.utf8)))
     }
 

@@ -34,10 +34,7 @@ import Testing
         let mock = MockLoader.answering(503)
         let base = ServerEnvironment(baseURL: try #require(URL(string: "http://a.test")), method: .post)
         let chain = Retry(Backoff(clock: TestClock(isAutomatic: true))) --> ApplyEnvironment(base) --> mock
-        var request = HTTPRequest()
-        request.retryStrategy = .immediate
-        request.maximumRetries = 2
-        _ = try await chain.load(request)
+        _ = try await chain.load(HTTPRequest().with { ($0.retryStrategy, $0.maximumRetries) = (.immediate, 2) })
         #expect(mock.requests.count == 1)
     }
 

@@ -169,8 +169,7 @@ private struct GuestToken: RequestTemplate {
         }
         let elsewhere = ServerEnvironment(baseURL: partner.url)
         try await withClient { client, server in
-            var request = HTTPRequest(url: server.url.appending(path: "api/secret"))
-            request.maximumRetries = 1
+            let request = HTTPRequest(url: server.url.appending(path: "api/secret")).with { $0.maximumRetries = 1 }
             let status = try await client.environment(elsewhere).send(request).status
             #expect(status == .ok)
             #expect(service.tokens == 1 && partner.requests.isEmpty)
@@ -200,8 +199,7 @@ private struct GuestToken: RequestTemplate {
     @Test func `a plain request is decoded with the decoder of the client`() async throws {
         let plain = ClosureValidator(
             sending: { _, _ in
-                var request = HTTPRequest()
-                (request.method, request.path) = (.post, "token")
+                let request = HTTPRequest().with { ($0.method, $0.path) = (.post, "token") }
                 return request
             },
             onResponse: { original, answer in
@@ -217,8 +215,7 @@ private struct GuestToken: RequestTemplate {
     @Test func `after a response of another server, no template is sent and nothing is retried`() async throws {
         let other = try await MockServer.start { _ in MockServer.Response(status: 401) }
         try await withClient { client, _ in
-            var request = HTTPRequest(url: other.url)
-            request.maximumRetries = 1
+            let request = HTTPRequest(url: other.url).with { $0.maximumRetries = 1 }
             await #expect(throws: HTTPError.self) { try await client.send(request) }
             #expect(other.requests.count == 1 && service.tokens == 0)
             #expect(other.requests.allSatisfy { $0.headers["Authorization"] == nil })
@@ -234,10 +231,8 @@ private struct GuestToken: RequestTemplate {
             let other = try await MockServer.start { _ in
                 MockServer.Response(status: 302, headers: ["Location": location])
             }
-            var request = HTTPRequest(url: other.url)
-            request.maximumRetries = 1
-            let refused = request
-            let error = await #expect(throws: HTTPError.self) { try await client.send(refused) }
+            let request = HTTPRequest(url: other.url).with { $0.maximumRetries = 1 }
+            let error = await #expect(throws: HTTPError.self) { try await client.send(request) }
             #expect(error?.response?.status == .unauthorized && service.tokens == 0)
             #expect(other.requests.allSatisfy { $0.headers["Authorization"] == nil })
             await other.stop()

@@ -58,9 +58,7 @@ import Testing
     }
 
     @Test func `an invalid media type is refused before anything is sent`() {
-        var request = HTTPRequest()
-        request.host = "example.com"
-        request.body = TextBody("x", contentType: "plain")
+        let request = HTTPRequest().with { ($0.host, $0.body) = ("example.com", TextBody("x", contentType: "plain")) }
         #expect(throws: HTTPError.self) { try request.validate() }
     }
 }

@@ -17,9 +17,7 @@ struct UploadTests {
         of body: any HTTPBody, headers: HTTPHeaders = [:], answer: @escaping MockServer.Closure = { _ in .init() }
     ) async throws -> (requests: [MockServer.Request], error: HTTPError?) {
         let server = try await MockServer.start(closure: answer)
-        var request = HTTPRequest(method: .post, url: server.url)
-        request.headers = headers
-        request.body = body
+        let request = HTTPRequest(method: .post, url: server.url).with { ($0.headers, $0.body) = (headers, body) }
         var failure: HTTPError?
         do throws(HTTPError) {
             _ = try await (FollowRedirects() --> HTTPClient.defaultTransport).load(request)
@@ -59,8 +57,7 @@ struct UploadTests {
         var request = HTTPRequest(method: .post, url: server.url)
         request.body = StreamBody(once: AsyncStream<Data> { $0.finish() })
         _ = try await client.send(request)
-        let spent = request
-        let error = await #expect(throws: HTTPError.self) { try await client.send(spent) }
+        let error = await #expect(throws: HTTPError.self) { try await client.send(request) }
         #expect(error?.code == .invalidRequest && error?.mayHaveBeenSent == false && server.connections.count == 1)
         #expect(server.requests.count == 1)
         await server.stop()

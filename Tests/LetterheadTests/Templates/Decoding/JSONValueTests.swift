@@ -93,8 +93,7 @@ struct JSONValueTests {
             let recorder = Recorder()
             (recorder.allowsJSON5, recorder.assumesTopLevelDictionary) = (isJSON5, !hasBraces)
             let text = hasBraces ? "99999999999999999999" : "\"a\":99999999999999999999"
-            var request = HTTPRequest()
-            request.decoder = recorder
+            let request = HTTPRequest().with { $0.decoder = recorder }
             let body = HTTPResponseBody(Data((text + "9").utf8).dropLast())  // A digit follows in memory.
             let response = HTTPResponse(request: request, status: .ok, body: body)
             let value = try await response.decode(JSONValue.self)

@@ -16,8 +16,7 @@ struct PropertyListTests {
             PropertyListDecoder(),
             MediaTypeDecoder([(.json, JSONDecoder()), ("application/x-plist", PropertyListDecoder())]),
         ] as [any HTTPBodyDecoder] {
-            var request = HTTPRequest()
-            request.decoder = decoder
+            let request = HTTPRequest().with { $0.decoder = decoder }
             let response = HTTPResponse(
                 request: request, status: .ok, headers: ["Content-Type": "application/x-plist"], body: body)
             #expect(try await response.decode([String: JSONValue].self) == value)

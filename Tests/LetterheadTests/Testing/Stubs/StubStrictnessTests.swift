@@ -71,9 +71,7 @@ import Testing
     @Test func `a forbidden request does not reach another loader`() async throws {
         let mock = MockLoader { HTTPResponse(request: $0, status: .noContent) }
         let stubs = StubLoader(otherwise: mock).on(DeletePerson.self, times: .never) { _ in .status(.noContent) }
-        let error = await #expect(throws: HTTPError.self) {
-            try await HTTPClient.over(stubs).send(DeletePerson(login: "ada"))
-        }
+        let error = await failure { try await HTTPClient.over(stubs).send(DeletePerson(login: "ada")) }
         #expect(error?.code == .unexpectedRequest && mock.requests.isEmpty)
         #expect(throws: (any Error).self) { try stubs.verify() }
     }
