@@ -21,8 +21,7 @@ struct LineTests {
         let server = try await MockServer.start { _ in answer }
         try await send(HTTPClient(environment: ServerEnvironment(baseURL: server.url.appending(path: "api"))))
         let request = try #require(server.requests.first)
-        #expect(server.requests.count == 1)
-        #expect(server.failures.isEmpty)
+        #expect(server.requests.count == 1 && server.failures.isEmpty)
         await server.stop()
         return request
     }
@@ -68,8 +67,7 @@ struct LineTests {
             try await $0.send(TestEndpoint("a").option(Tenant.self, "acme").timeout(.seconds(3600)))
         }
         let plain = try await self.request { try await $0.send(TestEndpoint("a")) }
-        #expect(request.target == plain.target)
-        #expect(request.headers.map(\.name) == plain.headers.map(\.name))
+        #expect(request.target == plain.target && request.headers.map(\.name) == plain.headers.map(\.name))
         #expect(!request.headers.contains { $0.value.contains("acme") })
     }
 
@@ -78,8 +76,7 @@ struct LineTests {
             let server = try await MockServer.start { _ in MockServer.Response() }
             let foreign = Foreign(template: TestEndpoint("unused"), url: server.url.appending(path: "own"))
             try await SendableRequest(foreign, over: HTTPClient.defaultTransport).send()
-            #expect(server.requests.first?.target == "/own")
-            #expect(server.requests.first?.headers["X-Own"] == "1")
+            #expect(server.requests.first?.target == "/own" && server.requests.first?.headers["X-Own"] == "1")
             #expect(server.requests.first?.body == Data("own".utf8))
             await server.stop()
         }

@@ -35,8 +35,7 @@ private struct Odd: Error {}
 
     @Test func `codes are an open set`() {
         let own = HTTPError.Code(rawValue: "quotaExceeded")
-        #expect(own.description == "quotaExceeded")
-        #expect(own != .unknown)
+        #expect(own.description == "quotaExceeded" && own != .unknown)
     }
 
     @Test func `all codes of the library are distinct`() {
@@ -53,12 +52,9 @@ private struct Odd: Error {}
         let error = HTTPError(
             .timedOut, request: try request(), underlying: Odd(), message: "m", mayHaveBeenSent: false)
         let changed = error.with(attempts: [HTTPRequest.Attempt(number: 1)])
-        #expect(changed.code == .timedOut)
-        #expect(changed.attempts.count == 1)
-        #expect(changed.message == "m")
+        #expect(changed.code == .timedOut && changed.attempts.count == 1 && changed.message == "m")
         #expect(changed.underlying is Odd)
-        #expect(!changed.mayHaveBeenSent)
-        #expect(error.attempts.isEmpty)
+        #expect(!changed.mayHaveBeenSent && error.attempts.isEmpty)
     }
 
     @Test func `an invalid request was certainly not sent`() throws {
@@ -101,8 +97,7 @@ private struct Odd: Error {}
             ] as [(URLError.Code, HTTPError.Code)])
         func `a URLError has the corresponding code`(foundation: URLError.Code, code: HTTPError.Code) {
             let error = HTTPError(URLError(foundation), request: HTTPRequest())
-            #expect(error.code == code)
-            #expect((error.underlying as? URLError)?.code == foundation)
+            #expect(error.code == code && (error.underlying as? URLError)?.code == foundation)
         }
 
         @Test func `a request whose body fails while it is sent may have been sent`() {
@@ -126,9 +121,7 @@ private struct Odd: Error {}
         let request = HTTPRequest()
         let error = HTTPError(.timedOut, request: request, message: "m")
         let mapped = HTTPError(error, request: HTTPRequest(), response: HTTPResponse(request: request, status: 200))
-        #expect(mapped.code == .timedOut)
-        #expect(mapped.request.id == request.id)
-        #expect(mapped.response?.status == .ok)
+        #expect(mapped.code == .timedOut && mapped.request.id == request.id && mapped.response?.status == .ok)
     }
 
     @Test func `a decoding error is described by path and reason, never by value`() throws {
@@ -137,8 +130,6 @@ private struct Odd: Error {}
             try JSONDecoder().decode(User.self, from: Data(#"{"list":[{"age":"SECRET"}]}"#.utf8))
         }
         let text = "\(HTTPError(thrown, request: HTTPRequest()))"
-        #expect(text.contains("list[0].age"))
-        #expect(text.contains("Int"))
-        #expect(!text.contains("SECRET"))
+        #expect(text.contains("list[0].age") && text.contains("Int") && !text.contains("SECRET"))
     }
 }

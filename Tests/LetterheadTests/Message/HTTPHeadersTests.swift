@@ -8,8 +8,7 @@ import Testing
     @Test func `a name is found in any case, and is sent as it was spelled`() {
         var headers = HTTPHeaders()
         headers["content-TYPE"] = "text/plain"
-        #expect(headers["Content-Type"] == "text/plain")
-        #expect(headers[.contentType] == "text/plain")
+        #expect(headers["Content-Type"] == "text/plain" && headers[.contentType] == "text/plain")
         #expect(headers.map(\.name.rawValue) == ["content-TYPE"])
     }
 
@@ -40,16 +39,14 @@ import Testing
     @Test func `nil removes all values`() {
         var headers: HTTPHeaders = ["X": "1", "A": "1", "x": "2"]
         headers["X"] = nil
-        #expect(headers.map(\.name) == ["A"])
-        #expect(!headers.contains("x"))
+        #expect(headers.map(\.name) == ["A"] && !headers.contains("x"))
         headers["Missing"] = nil
         #expect(headers.count == 1)
     }
 
     @Test func `an empty value is a value`() {
         let headers: HTTPHeaders = ["X": ""]
-        #expect(headers["X"] == "")
-        #expect(headers.contains("X"))
+        #expect(headers["X"] == "" && headers.contains("X"))
     }
 
     @Test(arguments: [(" a ", "a"), ("\ta b\t", "a b"), ("  ", ""), ("a", "a")])

@@ -75,9 +75,7 @@ import Testing
     @Test func `the error names the header and never its value`() throws {
         let error = try #require(refusal(name: "X-Marker", value: "SECRET\r\nX-Injected: SECRET"))
         for text in ["\(error)", String(reflecting: error), error.message, error.localizedDescription] {
-            #expect(text.contains("X-Marker"))
-            #expect(!text.contains("SECRET"))
-            #expect(!text.contains("X-Injected"))
+            #expect(text.contains("X-Marker") && !text.contains("SECRET") && !text.contains("X-Injected"))
         }
     }
 

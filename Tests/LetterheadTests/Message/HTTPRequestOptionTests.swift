@@ -19,16 +19,14 @@ extension RequestSettings {
         request[option: Tenant.self] = "acme"
         var copy = request
         copy[option: Tenant.self] = "other"
-        #expect(request[option: Tenant.self] == "acme")
-        #expect(copy[option: Tenant.self] == "other")
+        #expect(request[option: Tenant.self] == "acme" && copy[option: Tenant.self] == "other")
     }
 
     @Test func `an explicit nil is stored`() {
         var request = HTTPRequest()
         #expect(request[option: Budget.self] == 5)
         request[option: Budget.self] = nil
-        #expect(request[option: Budget.self] == nil)
-        #expect(request.options.contains(Budget.self))
+        #expect(request[option: Budget.self] == nil && request.options.contains(Budget.self))
     }
 
     @Test func `a setting that is declared once is a property of a request and of options`() {
@@ -49,8 +47,7 @@ extension RequestSettings {
         var options = HTTPRequestOptions()
         options[option: Budget.self] = nil
         options.remove(Budget.self)
-        #expect(options[option: Budget.self] == 5)
-        #expect(!options.contains(Budget.self))
+        #expect(options[option: Budget.self] == 5 && !options.contains(Budget.self))
     }
 
     @Test func `merged options replace options of the same type only`() {
@@ -61,8 +58,7 @@ extension RequestSettings {
         others[option: Tenant.self] = "other"
         others[option: Budget.self] = nil
         options.replace(with: others)
-        #expect(options[option: Tenant.self] == "other")
-        #expect(options[option: Region.self] == "eu")
+        #expect(options[option: Tenant.self] == "other" && options[option: Region.self] == "eu")
         #expect(options[option: Budget.self] == nil)
     }
 

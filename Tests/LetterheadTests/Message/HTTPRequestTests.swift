@@ -6,18 +6,10 @@ import Testing
 @Suite struct HTTPRequestTests {
     @Test func `a new request is a GET over https with nothing else set`() {
         let request = HTTPRequest()
-        #expect(request.method == .get)
-        #expect(request.scheme == "https")
-        #expect(request.host == nil)
-        #expect(request.port == nil)
-        #expect(request.userInfo == nil)
-        #expect(request.path == "")
-        #expect(request.query.isEmpty)
-        #expect(request.fragment == nil)
-        #expect(request.headers.isEmpty)
-        #expect(request.body.isEmpty)
-        #expect(request.timeout == nil)
-        #expect(request.serverEnvironment == nil)
+        #expect(request.method == .get && request.scheme == "https" && request.host == nil)
+        #expect(request.port == nil && request.userInfo == nil && request.path == "")
+        #expect(request.query.isEmpty && request.fragment == nil && request.headers.isEmpty)
+        #expect(request.body.isEmpty && request.timeout == nil && request.serverEnvironment == nil)
         #expect(request.options.timeout == nil && request.options.serverEnvironment == nil)
     }
 
@@ -26,15 +18,13 @@ import Testing
         var copy = request
         copy.path = "other"
         copy.method = .post
-        #expect(copy.id == request.id)
-        #expect(HTTPRequest().id != request.id)
+        #expect(copy.id == request.id && HTTPRequest().id != request.id)
     }
 
     @Test func `a query parameter is set in one line`() {
         var request = HTTPRequest()
         request[query: "query"] = "anakin"
-        #expect(request.query.escaped == "query=anakin")
-        #expect(request[query: "query"] == "anakin")
+        #expect(request.query.escaped == "query=anakin" && request[query: "query"] == "anakin")
         request[query: "query"] = nil
         #expect(request.query.isEmpty)
     }
@@ -42,11 +32,8 @@ import Testing
     @Test func `a request of a URL has its parts`() throws {
         let url = try #require(URL(string: "http://user:pass@Example.com:8080/a%2Fb/c?x=1&y#top"))
         let request = HTTPRequest(method: .delete, url: url)
-        #expect(request.method == .delete)
-        #expect(request.scheme == "http")
-        #expect(request.host == "Example.com")
-        #expect(request.port == 8080)
-        #expect(request.userInfo == "user:pass")
+        #expect(request.method == .delete && request.scheme == "http" && request.host == "Example.com")
+        #expect(request.port == 8080 && request.userInfo == "user:pass")
         #expect(request.path.segments == ["a/b", "c"])
         #expect(request.query.map(\.name) == ["x", "y"])
         #expect(request.fragment == "top")

@@ -23,9 +23,7 @@ import Testing
     @Test(arguments: ["", "GET SECRET", "GET\r\nX-SECRET: 1", "GET /SECRET HTTP/1.1\r\n", "SECRETÉ"])
     func `a bad method is refused, and the error does not show it`(method: String) throws {
         let error = try #require(refusal { $0.method = HTTPMethod(method) })
-        #expect(error.code == .invalidRequest)
-        #expect(error.message.contains("method"))
-        #expect(!error.mayHaveBeenSent)
+        #expect(error.code == .invalidRequest && error.message.contains("method") && !error.mayHaveBeenSent)
         for text in ["\(error)", String(reflecting: error), "\(error.request)", error.localizedDescription] {
             #expect(!text.contains("SECRET"))
         }
@@ -38,8 +36,7 @@ import Testing
         "$",
     ]) func `an invalid host is refused`(host: String) throws {
         let error = try #require(refusal { $0.host = host })
-        #expect(error.code == .invalidRequest)
-        #expect(error.message.contains("host"))
+        #expect(error.code == .invalidRequest && error.message.contains("host"))
     }
 
     @Test func `the error for a host does not show it`() throws {
@@ -56,8 +53,7 @@ import Testing
 
     @Test(arguments: [Int.min, -1, 0, 65_536, Int.max]) func `a port out of range is refused`(port: Int) throws {
         let error = try #require(refusal { $0.port = port })
-        #expect(error.code == .invalidRequest)
-        #expect(error.message.contains("port"))
+        #expect(error.code == .invalidRequest && error.message.contains("port"))
     }
 
     @Test(arguments: [1, 80, 65_535]) func `a port in range is accepted`(port: Int) {
@@ -67,8 +63,7 @@ import Testing
     @Test(arguments: ["ftp", "file", "", "https ", "ws", "javascript"])
     func `a scheme other than http and https is refused`(scheme: String) throws {
         let error = try #require(refusal { $0.scheme = scheme })
-        #expect(error.code == .invalidRequest)
-        #expect(error.message.contains("scheme"))
+        #expect(error.code == .invalidRequest && error.message.contains("scheme"))
     }
 
     @Test(arguments: ["http", "https", "HTTP", "Https"]) func `http and https are accepted in any case`(scheme: String)
@@ -87,15 +82,13 @@ import Testing
 
     @Test func `a request without host is refused`() {
         let error = #expect(throws: HTTPError.self) { try HTTPRequest().validate() }
-        #expect(error?.code == .invalidRequest)
-        #expect(error?.message.contains("host") == true)
+        #expect(error?.code == .invalidRequest && error?.message.contains("host") == true)
     }
 
     @Test(arguments: ["a b", "a\r\nb", "é", "\u{0}"])
     func `an unescaped query is refused`(query: String) throws {
         let error = try #require(refusal { $0.query = QueryParameters(escaped: query) })
-        #expect(error.code == .invalidRequest)
-        #expect(error.message.contains("query"))
+        #expect(error.code == .invalidRequest && error.message.contains("query"))
     }
 
     @Test func `a # in an escaped query is refused, since it would end the query`() throws {
@@ -106,7 +99,6 @@ import Testing
     @Test(arguments: [.zero, .seconds(-1), .milliseconds(-1)] as [Duration])
     func `an invalid timeout is refused`(timeout: Duration) throws {
         let error = try #require(refusal { $0.timeout = timeout })
-        #expect(error.code == .invalidRequest)
-        #expect(error.message.contains("timeout"))
+        #expect(error.code == .invalidRequest && error.message.contains("timeout"))
     }
 }

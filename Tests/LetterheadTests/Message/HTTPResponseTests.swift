@@ -17,16 +17,14 @@ private final class Draft: Decodable {
         let response = HTTPResponse(
             request: request, status: 201, headers: ["Set-Cookie": "a=1", "set-cookie": "b=2"],
             body: HTTPResponseBody(Data("hi".utf8)))
-        #expect(response.request.id == request.id)
-        #expect(response.status == .created)
+        #expect(response.request.id == request.id && response.status == .created)
         #expect(response.headers.values(for: "Set-Cookie") == ["a=1", "b=2"])
         #expect(try await response.body.data() == Data("hi".utf8))
     }
 
     @Test func `a response is empty by default`() async throws {
         let response = HTTPResponse(request: HTTPRequest(), status: 200)
-        #expect(response.headers.isEmpty)
-        #expect(response.body.length == 0)
+        #expect(response.headers.isEmpty && response.body.length == 0)
         #expect(try await response.body.data().isEmpty)
         #expect(response.attempts.isEmpty)
     }
@@ -60,8 +58,7 @@ private final class Draft: Decodable {
         #expect(response[option: Note.self] == "none")
         response[option: Note.self] = "seen"
         response[option: Limit.self] = nil
-        #expect(response[option: Note.self] == "seen")
-        #expect(response[option: Limit.self] == nil)
+        #expect(response[option: Note.self] == "seen" && response[option: Limit.self] == nil)
     }
 
     @Test @MainActor func `a value that is not Sendable is decoded outside of the caller's actor`() async throws {

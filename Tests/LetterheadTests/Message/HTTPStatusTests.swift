@@ -4,9 +4,7 @@ import Testing
 
 @Suite struct HTTPStatusTests {
     @Test func `the class of an unregistered code is that of its first digit`() {
-        #expect(HTTPStatus(218).code == 218)
-        #expect(HTTPStatus(218).isSuccess)
-        #expect(HTTPStatus(599).isServerError)
+        #expect(HTTPStatus(218).code == 218 && HTTPStatus(218).isSuccess && HTTPStatus(599).isServerError)
         #expect(HTTPStatus(218).reasonPhrase.isEmpty)
         #expect("\(HTTPStatus(218))" == "218")
     }
@@ -27,8 +25,7 @@ import Testing
 
     @Test func `statuses are compared by their code`() {
         let literal: HTTPStatus = 404
-        #expect(literal == .notFound)
-        #expect(HTTPStatus.ok < .notFound)
+        #expect(literal == .notFound && HTTPStatus.ok < .notFound)
     }
 }
 
@@ -51,8 +48,7 @@ import Testing
     @Test func `sets of the same statuses are equal, however they were written`() {
         let listed: HTTPStatusSet = [200, 404]
         let repeated: HTTPStatusSet = [201, 200, 200]
-        #expect(listed == [404, 200])
-        #expect(repeated == HTTPStatusSet(200...201))
+        #expect(listed == [404, 200] && repeated == HTTPStatusSet(200...201))
         #expect(HTTPStatusSet(200...250).union(HTTPStatusSet(240...299)) == .success)
         #expect(Set([listed, [404, 200]]).count == 1)
     }

@@ -60,16 +60,14 @@ import Testing
         let environment = try environment(headers: ["X": "1"], query: ["k": 1])
         var request = HTTPRequest(url: try #require(URL(string: text)))
         environment.apply(to: &request)
-        #expect(try request.urlString() == text)
-        #expect(request.headers.isEmpty)
+        #expect(try request.urlString() == text && request.headers.isEmpty)
     }
 
     @Test func `an absolute request to the same origin receives headers and query, and keeps its path`() throws {
         let environment = try environment(headers: ["X": "1"], query: ["k": 1])
         var request = HTTPRequest(url: try #require(URL(string: "https://ENV.example:443/people")))
         environment.apply(to: &request)
-        #expect(request.target == "/people?k=1")
-        #expect(request.headers == ["X": "1"])
+        #expect(request.target == "/people?k=1" && request.headers == ["X": "1"])
     }
 
     @Test func `missing query items are added, those of the base URL first`() throws {
@@ -100,16 +98,14 @@ import Testing
         var request = HTTPRequest()
         request.port = 8443
         environment.apply(to: &request)
-        #expect(try request.urlString() == "https://env.example:8443/api")
-        #expect(request.headers.isEmpty)
+        #expect(try request.urlString() == "https://env.example:8443/api" && request.headers.isEmpty)
     }
 
     @Test func `a base URL without scheme is https, and its headers are sent too`() throws {
         let environment = try environment("//env.example/api", headers: ["X": "1"])
         var request = HTTPRequest()
         environment.apply(to: &request)
-        #expect(try request.urlString() == "https://env.example/api")
-        #expect(request.headers == ["X": "1"])
+        #expect(try request.urlString() == "https://env.example/api" && request.headers == ["X": "1"])
     }
 
     @Test(arguments: ["api", "https:///x", ""]) func `a base URL without host leaves the request without one`(
@@ -128,8 +124,7 @@ import Testing
         var dumped = ""
         dump(environment, to: &dumped)
         for text in ["\(environment)", String(reflecting: environment), dumped] {
-            #expect(text.contains("https://h/api"))
-            #expect(!text.contains("SECRET"))
+            #expect(text.contains("https://h/api") && !text.contains("SECRET"))
         }
     }
 
@@ -140,9 +135,7 @@ import Testing
         #expect(try url("people", in: text) == "https://api.example.com:8443/v4/people?key=k")
         #expect(try url("people", in: parts) == "https://api.example.com:8443/v4/people?key=k")
         for environment in [text, parts] {
-            #expect(environment.scheme == "https")
-            #expect(environment.host == "api.example.com")
-            #expect(environment.port == 8443)
+            #expect(environment.scheme == "https" && environment.host == "api.example.com" && environment.port == 8443)
             #expect(environment.pathPrefix == "/v4")
         }
         #expect(ServerEnvironment("https://h/v4") == ServerEnvironment(host: "h", pathPrefix: "/v4"))

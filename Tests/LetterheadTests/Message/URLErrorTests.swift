@@ -26,8 +26,7 @@
             code: HTTPError.Code, foundation: URLError.Code
         ) {
             let error = HTTPError(code, request: request).urlError
-            #expect(error.code == foundation)
-            #expect(HTTPError(error, request: request).code == code)
+            #expect(error.code == foundation && HTTPError(error, request: request).code == code)
         }
 
         @Test(

@@ -8,8 +8,7 @@ import Testing
         ("plain-._~09AZ", "plain-._~09AZ"), ("1+2 é&=", "1%2B2%20%C3%A9%26%3D"), ("", ""), ("a/b ?", "a%2Fb%20%3F"),
         ("100%", "100%25"), ("🌎", "%F0%9F%8C%8E"), ("\r\n\0", "%0D%0A%00"),
     ]) func `all characters of a value but the unreserved ones are escaped once`(text: String, escaped: String) {
-        #expect(PercentEncoding.escape(text, .unreserved) == escaped)
-        #expect(PercentEncoding.unescape(escaped) == text)
+        #expect(PercentEncoding.escape(text, .unreserved) == escaped && PercentEncoding.unescape(escaped) == text)
     }
 
     @Test(arguments: UInt8.min...127) func `each byte is escaped the same alone, at the beginning and at the end`(

@@ -81,7 +81,6 @@ private func hex(_ bytes: [UInt8]) -> String {
 
     @Test func `the requested number of random bytes is returned, and they differ`() {
         let (first, second) = (RandomBytes.system(32), RandomBytes.system(32))
-        #expect(first.count == 32)
-        #expect(first != second)
+        #expect(first.count == 32 && first != second)
     }
 }

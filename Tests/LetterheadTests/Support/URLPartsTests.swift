@@ -22,11 +22,8 @@ import Testing
         text: String, scheme: String?, authority: String?, path: String, query: String?, fragment: String?
     ) {
         let parts = URLParts(text)
-        #expect(parts.scheme == scheme)
-        #expect(parts.authority == authority)
-        #expect(parts.path == path)
-        #expect(parts.query == query)
-        #expect(parts.fragment == fragment)
+        #expect(parts.scheme == scheme && parts.authority == authority && parts.path == path)
+        #expect(parts.query == query && parts.fragment == fragment)
     }
 
     @Test(
@@ -39,8 +36,7 @@ import Testing
         ] as [(String, String, Int?)])
     func `the port is the text after the last colon, if it is digits`(text: String, host: String, port: Int?) {
         let parts = URLParts(text)
-        #expect(parts.hostAndPort?.host == host)
-        #expect(parts.hostAndPort?.port == port)
+        #expect(parts.hostAndPort?.host == host && parts.hostAndPort?.port == port)
     }
 
     @Test(arguments: [

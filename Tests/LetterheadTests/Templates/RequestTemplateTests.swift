@@ -83,23 +83,15 @@ private struct OwnNames: RequestTemplate {
         _ = try await HTTPClient(transport: mock).send(Minimal())
         let request = try #require(mock.requests.first)
         #expect(request.method == .get)
-        #expect(try request.urlString() == "https://api.example/v1")
-        #expect(request.headers.isEmpty)
-        #expect(request.body.isEmpty)
+        #expect(try request.urlString() == "https://api.example/v1" && request.headers.isEmpty && request.body.isEmpty)
     }
 
     @Test func `each optional member of a template has a default`() {
         let template = Minimal()
-        #expect(template.method == .get)
-        #expect(template.query.isEmpty)
-        #expect(template.headers.isEmpty)
-        #expect(template.parameters.isEmpty)
-        #expect(template.body.isEmpty)
-        #expect(template.boundary == nil)
-        #expect(template.acceptedStatuses == nil)
-        #expect(template.options.timeout == nil)
-        #expect(Minimal.Response.self == HTTPResponse.self)
-        #expect(Minimal.Failure.self == Never.self)
+        #expect(template.method == .get && template.query.isEmpty && template.headers.isEmpty)
+        #expect(template.parameters.isEmpty && template.body.isEmpty && template.boundary == nil)
+        #expect(template.acceptedStatuses == nil && template.options.timeout == nil)
+        #expect(Minimal.Response.self == HTTPResponse.self && Minimal.Failure.self == Never.self)
     }
 
     @Test func `members of a protocol and of a class are used`() throws {
@@ -127,8 +119,7 @@ private struct OwnNames: RequestTemplate {
 
     @Test func `a body of another type is refused, and the error names the template and the type`() throws {
         let error = #expect(throws: HTTPError.self) { try request(WrongBody()) }
-        #expect(error?.code == .invalidRequest)
-        #expect(error?.message.contains("WrongBody") == true)
+        #expect(error?.code == .invalidRequest && error?.message.contains("WrongBody") == true)
         #expect(error?.message.contains("String") == true)
         #expect("\(try #require(error))".contains("SECRET") == false)
     }
@@ -146,8 +137,7 @@ private struct OwnNames: RequestTemplate {
         let parameters: RequestParameters = ["n": 1, "t": true, "s": "é", "l": ["a", "b"], "no": Int?.none]
         let object = try JSONSerialization.jsonObject(with: JSONEncoder().encode(parameters)) as? [String: Any]
         #expect(object?.keys.sorted() == ["l", "n", "s", "t"])
-        #expect(object?["n"] as? Int == 1)
-        #expect(object?["s"] as? String == "é")
+        #expect(object?["n"] as? Int == 1 && object?["s"] as? String == "é")
         #expect(object?["l"] as? [String] == ["a", "b"])
     }
 
@@ -157,8 +147,7 @@ private struct OwnNames: RequestTemplate {
         parameters["b"] = nil
         var query = QueryParameters()
         parameters.append(to: &query)
-        #expect(query.escaped == "a=3")
-        #expect(RequestParameters().isEmpty)
+        #expect(query.escaped == "a=3" && RequestParameters().isEmpty)
     }
 
     @Test func `filling adds what is missing, at the end and in order`() {

@@ -21,8 +21,7 @@ import Testing
 
     @Test func `the same seed has the same numbers, whatever the order of requests`() throws {
         let first = try numbers(42)
-        #expect(try numbers(42, isReversed: true) == first)
-        #expect(Set(first.values.joined()).count == 200)
+        #expect(try numbers(42, isReversed: true) == first && Set(first.values.joined()).count == 200)
         let other = try numbers(43)
         #expect(Set(first.values.joined()).isDisjoint(with: other.values.joined()))
     }
@@ -72,8 +71,7 @@ import Testing
             }
         }
         #expect(Set(outcomes.keys) == ["connectionLost", "503", "200"])
-        #expect(stubs.calls.count == outcomes["200"])
-        #expect(!clock.sleeps.isEmpty && clock.sleeps.count < stubs.calls.count)
+        #expect(stubs.calls.count == outcomes["200"] && !clock.sleeps.isEmpty && clock.sleeps.count < stubs.calls.count)
     }
 
     @Test func `a server has faults by it on real sockets`() async throws {

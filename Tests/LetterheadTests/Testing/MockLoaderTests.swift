@@ -64,9 +64,7 @@ private struct Unencodable: HTTPBody {
         let error = try await #require(throws: HTTPError.self) {
             try await mock.load(HTTPRequest.to("https://h/marker?token=SECRET", method: .put))
         }
-        #expect(error.code == .cannotConnect)
-        #expect(error.message.contains("PUT"))
-        #expect(error.message.contains("/marker"))
+        #expect(error.code == .cannotConnect && error.message.contains("PUT") && error.message.contains("/marker"))
         #expect(!"\(error)".contains("SECRET"))
         #expect(mock.requests.count == 1)
     }
@@ -102,9 +100,7 @@ private struct Unencodable: HTTPBody {
             return try await mock.load(request)
         }
         let error = await #expect(throws: HTTPError.self) { try await task.value }
-        #expect(error?.code == .cancelled)
-        #expect(error?.mayHaveBeenSent == false)
-        #expect(mock.unused == 1)
+        #expect(error?.code == .cancelled && error?.mayHaveBeenSent == false && mock.unused == 1)
         #expect(mock.requests.isEmpty)
     }
 
@@ -112,8 +108,7 @@ private struct Unencodable: HTTPBody {
         let mock = MockLoader { .ok($0) }
         let bad = try HTTPRequest.to("https://h").with { $0.headers = ["X": "a\r\nb"] }
         let error = await #expect(throws: HTTPError.self) { try await mock.load(bad) }
-        #expect(error?.code == .invalidRequest)
-        #expect(mock.requests.isEmpty)
+        #expect(error?.code == .invalidRequest && mock.requests.isEmpty)
     }
 
     @Test func `a body that cannot be encoded fails as on a transport`() async throws {

@@ -40,16 +40,14 @@ import Testing
     @Test(arguments: [false, true])
     func `a timeout ends a load whose handler does not return`(isStubborn: Bool) async throws {
         let error = try await failure(silent(isStubborn: isStubborn), after: .seconds(5)) { $0.timeout = .seconds(5) }
-        #expect(error.code == .timedOut)
-        #expect(error.message == "the attempt timeout passed while waiting for the response")
+        #expect(error.code == .timedOut && error.message == "the attempt timeout passed while waiting for the response")
     }
 
     @Test func `a deadline ends a load whose handler does not return`() async throws {
         let error = try await failure(Deadline(clock: clock) --> silent(), after: .seconds(5)) {
             $0.deadline = .seconds(5)
         }
-        #expect(error.code == .timedOut)
-        #expect(error.message == "the deadline passed while waiting for the response")
+        #expect(error.code == .timedOut && error.message == "the deadline passed while waiting for the response")
     }
 
     @Test func `an idle timeout ends a load whose handler does not return`() async throws {

@@ -50,10 +50,8 @@ import Testing
         let forms = server.server.requests.filter { $0.path == "/token" }.map {
             String(decoding: $0.body, as: UTF8.self).removingPercentEncoding ?? ""
         }
-        #expect(forms.count == 3)
-        #expect(forms[0].contains("grant_type=authorization_code"))
-        #expect(forms[1].contains("refresh_token=refresh-3"))
-        #expect(forms[2].contains("refresh_token=refresh-5"))
+        #expect(forms.count == 3 && forms[0].contains("grant_type=authorization_code"))
+        #expect(forms[1].contains("refresh_token=refresh-3") && forms[2].contains("refresh_token=refresh-5"))
         await server.stop()
     }
 

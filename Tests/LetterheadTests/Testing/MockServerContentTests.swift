@@ -28,8 +28,7 @@ import Testing
 
     @Test func `the whole content has validators`() async throws {
         let response = try await send([:])
-        #expect(response.body.buffered == content)
-        #expect(response.headers[.eTag] == "\"1\"")
+        #expect(response.body.buffered == content && response.headers[.eTag] == "\"1\"")
         #expect(response.headers[.lastModified] == "Sun, 06 Nov 1994 08:49:37 GMT")
         #expect(response.headers[.cacheControl] == "max-age=60")
     }
@@ -51,8 +50,7 @@ import Testing
     ])
     func `a range is a part of the content`(range: String, status: Int, part: Range<Int>) async throws {
         let response = try await send(["Range": range])
-        #expect(response.status.code == status)
-        #expect(response.body.buffered == Data(content[part]))
+        #expect(response.status.code == status && response.body.buffered == Data(content[part]))
     }
 
     @Test func `a range of another version is the whole content`() async throws {

@@ -47,8 +47,7 @@
         }
 
         @Test func `the libcurl of this system is used`() {
-            #expect(CurlQuirks.brokenRule() == nil)
-            #expect(TransportConfiguration().brokenCurlRule == nil)
+            #expect(CurlQuirks.brokenRule() == nil && TransportConfiguration().brokenCurlRule == nil)
         }
 
         @Test(arguments: [3, 43])

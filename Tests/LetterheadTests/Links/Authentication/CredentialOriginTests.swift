@@ -200,8 +200,7 @@ private final class Switch: Sendable {
         let error = await #expect(throws: HTTPError.self) { try await client.send(other) }
         #expect(error?.code == .cannotAuthenticate && error?.mayHaveBeenSent == false)
         #expect((error?.underlying as? HTTPAuthentication.Failure)?.reason == .originNotAllowed)
-        #expect(error?.message.contains("https://a.example") == true)
-        #expect(mock.authorizations == ["Bearer t"])
+        #expect(error?.message.contains("https://a.example") == true && mock.authorizations == ["Bearer t"])
     }
 
     @Test func `a named method of the client is refused at another origin than the client's`() async throws {
@@ -211,8 +210,7 @@ private final class Switch: Sendable {
         let named = TestEndpoint<HTTPResponse>("me").authenticated(by: .named("user"))
         _ = try await client.send(named)
         let error = await failure { try await client.send(named.environment(ServerEnvironment(baseURL: second))) }
-        #expect(error?.code == .cannotAuthenticate)
-        #expect(mock.authorizations == ["Bearer t"])
+        #expect(error?.code == .cannotAuthenticate && mock.authorizations == ["Bearer t"])
     }
 
     @Test func `a request of an earlier response does not carry the origin of another client`() async throws {

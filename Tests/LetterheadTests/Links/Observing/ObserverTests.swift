@@ -44,8 +44,7 @@ private struct ReadPerson: RequestTemplate {
         #if !os(Linux)
             expected = expected.filter { log.names.contains($0) }
         #endif
-        #expect(log.names == expected)
-        #expect(ObserverLaws.violations(of: log.events) == [])
+        #expect(log.names == expected && ObserverLaws.violations(of: log.events) == [])
         #expect(log.events.allSatisfy { $0.template == "ReadPerson" && $0.route == "users/{}" && $0.parent == nil })
         let end = try #require(log.first("exchange.end"))
         #expect(end[.status] == 200 && end[.method] == "GET" && end[.bytes] == 22 && end[.port] == server.port)
@@ -65,8 +64,7 @@ private struct ReadPerson: RequestTemplate {
         #expect(decisions.map { $0[.budgetLeft] } == [495, 495])
         #expect(log.events.filter { $0.name == "attempt.start" }.map(\.attempt) == [1, 2])
         #expect(log.names.last == "load.failed" && log.events.last?[.errorType] == "unacceptableStatus")
-        #expect(log.events.last?[.status] == 503)
-        #expect(ObserverLaws.violations(of: log.events) == [])
+        #expect(log.events.last?[.status] == 503 && ObserverLaws.violations(of: log.events) == [])
     }
 
     @Test func `a redirect is decided with its target and the headers that it does not receive`() async throws {
@@ -94,8 +92,7 @@ private struct ReadPerson: RequestTemplate {
         await server.stop()
         #expect(log.names.last == "load.end" && log.first("body.end")?[.bytes] == 300_000)
         let pieces: [Int] = log.events.filter { $0.name == "body.piece" }.compactMap { $0[.bytes] }
-        #expect(pieces.reduce(0, +) == 300_000)
-        #expect(ObserverLaws.violations(of: log.events) == [])
+        #expect(pieces.reduce(0, +) == 300_000 && ObserverLaws.violations(of: log.events) == [])
     }
 
     @Test func `a streamed body that is dropped ends the load`() async throws {
@@ -125,8 +122,7 @@ private struct ReadPerson: RequestTemplate {
         while !started.withLock({ $0 }) { await Task.yield() }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
-        #expect(log.names.last == "load.cancelled")
-        #expect(ObserverLaws.violations(of: log.events) == [])
+        #expect(log.names.last == "load.cancelled" && ObserverLaws.violations(of: log.events) == [])
     }
 
     @Test func `a failed connection has an exchange that failed`() async throws {
@@ -148,8 +144,7 @@ private struct ReadPerson: RequestTemplate {
         let failed = try #require(log.first("exchange.failed"))
         #expect(failed[.status] == 200 && failed[.errorType] == "invalidResponse" && failed[.error] != nil)
         #expect(log.first("exchange.end") == nil && log.first("body.end")?[.isComplete] == false)
-        #expect(log.names.last == "load.failed")
-        #expect(ObserverLaws.violations(of: log.events) == [])
+        #expect(log.names.last == "load.failed" && ObserverLaws.violations(of: log.events) == [])
     }
 
     @Test func `interim responses and trailers are events`() async throws {

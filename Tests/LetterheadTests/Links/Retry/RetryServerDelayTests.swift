@@ -40,8 +40,7 @@ import Testing
     @Test(arguments: ["121", "99999999999999999999999999999", "Fri, 31 Dec 9999 23:59:59 GMT"])
     func `a wait past the longest allowed prevents the retry, and the reason names it`(value: String) async {
         let (waits, attempts) = await waits(value)
-        #expect(waits == [] && attempts.count == 1)
-        #expect(attempts.last?.reason.contains("the server asks for") == true)
+        #expect(waits == [] && attempts.count == 1 && attempts.last?.reason.contains("the server asks for") == true)
     }
 
     @Test func `the error of a status names a wait past the longest allowed, and the setting that limits it`() async {

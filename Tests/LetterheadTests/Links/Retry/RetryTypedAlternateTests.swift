@@ -117,8 +117,7 @@ private struct GuestToken: RequestTemplate {
         try await withClient(token: response) { client, server in
             let error = await #expect(throws: HTTPError.self) { try await client.send(GetSecret().maximumRetries(1)) }
             #expect(error?.code == .retriesExhausted && error?.response?.status == .unauthorized)
-            #expect(error?.attempts.count == 2)
-            #expect(journal.all == [code.rawValue] && service.tokens == 1)
+            #expect(error?.attempts.count == 2 && journal.all == [code.rawValue] && service.tokens == 1)
         }
     }
 
@@ -171,16 +170,14 @@ private struct GuestToken: RequestTemplate {
         try await withClient { client, server in
             let request = HTTPRequest(url: server.url.appending(path: "api/secret")).with { $0.maximumRetries = 1 }
             let status = try await client.environment(elsewhere).send(request).status
-            #expect(status == .ok)
-            #expect(service.tokens == 1 && partner.requests.isEmpty)
+            #expect(status == .ok && service.tokens == 1 && partner.requests.isEmpty)
         }
         let apart = ClosureValidator(sending: RefreshToken().environment(elsewhere)) { original, token in
             original.headers.setSecret("Bearer \(token.value)", for: .authorization)
         }
         try await withClient(validator: apart) { client, _ in
             let opened = try await client.send(GetSecret().maximumRetries(1))
-            #expect(opened == "open")
-            #expect(service.tokens == 1 && partner.requests.map(\.path) == ["/token"])
+            #expect(opened == "open" && service.tokens == 1 && partner.requests.map(\.path) == ["/token"])
         }
         await partner.stop()
     }

@@ -14,8 +14,7 @@ import Testing
 
     @Test func `a stream that a closure creates can be sent again`() async throws {
         let body = StreamBody(length: 4, contentType: "text/plain") { stream(["ab", "cd"]) }
-        #expect(body.contentLength == 4 && body.isReplayable)
-        #expect(body.additionalHeaders["Content-Type"] == "text/plain")
+        #expect(body.contentLength == 4 && body.isReplayable && body.additionalHeaders["Content-Type"] == "text/plain")
         #expect(try await body.walked() == Data("abcd".utf8))
         #expect(try await body.walked() == Data("abcd".utf8))
     }
@@ -60,8 +59,7 @@ import Testing
 
     @Test func `the pieces of a collection can be sent again`() async throws {
         let body = StreamBody([Data("ab".utf8), Data(), Data("cd".utf8)], length: 4, contentType: "text/plain")
-        #expect(body.isReplayable && body.contentLength == 4)
-        #expect(body.additionalHeaders["Content-Type"] == "text/plain")
+        #expect(body.isReplayable && body.contentLength == 4 && body.additionalHeaders["Content-Type"] == "text/plain")
         for _ in 1...2 { #expect(try await body.walked() == Data("abcd".utf8)) }
     }
 

@@ -65,8 +65,7 @@
             #expect(urlRequest.value(forHTTPHeaderField: "Cookie") == "a=1; b=2")
             #expect(urlRequest.value(forHTTPHeaderField: "Set-Cookie") == "c=3, d=4")
             let back = try HTTPRequest(urlRequest)
-            #expect(back.headers["x-one"] == "1")
-            #expect(back.headers["Accept"] == "a, b")
+            #expect(back.headers["x-one"] == "1" && back.headers["Accept"] == "a, b")
         }
 
         @Test func `a body and its media type are converted in both directions`() throws {
@@ -83,8 +82,7 @@
 
         @Test func `without a body the request has neither body nor media type`() throws {
             let urlRequest = try request().urlRequest()
-            #expect(urlRequest.httpBody == nil)
-            #expect(urlRequest.allHTTPHeaderFields?.isEmpty != false)
+            #expect(urlRequest.httpBody == nil && urlRequest.allHTTPHeaderFields?.isEmpty != false)
             #expect(try HTTPRequest(urlRequest).body.isEmpty)
         }
 
@@ -128,8 +126,7 @@
             enum Tenant: HTTPRequestOption { static let defaultOptionValue = "none" }
             let original = try request { $0[option: Tenant.self] = "acme" }
             let back = try HTTPRequest(original.urlRequest())
-            #expect(back[option: Tenant.self] == "none")
-            #expect(back.id != original.id)
+            #expect(back[option: Tenant.self] == "none" && back.id != original.id)
         }
 
         @Test func `the request's own environment is applied first`() throws {
@@ -163,8 +160,7 @@
             var urlRequest = URLRequest(url: try #require(URL(string: "https://h")))
             urlRequest.url = nil
             let error = #expect(throws: HTTPError.self) { try HTTPRequest(urlRequest) }
-            #expect(error?.code == .invalidRequest)
-            #expect(error?.message.contains("URL") == true)
+            #expect(error?.code == .invalidRequest && error?.message.contains("URL") == true)
         }
 
         @Test func `a body stream is sent once, with the length of the Content-Length`() async throws {

@@ -37,8 +37,7 @@ import Testing
             $0.query = ["q": "1"]
             $0.parameters = ["a": 1, "b": ["x", "y"]]
         }
-        #expect(request.target == "/v1/a?q=1&a=1&b=x&b=y&key=k")
-        #expect(request.body.isEmpty)
+        #expect(request.target == "/v1/a?q=1&a=1&b=x&b=y&key=k" && request.body.isEmpty)
     }
 
     @Test func `parameters of a HEAD are in the query`() throws {
@@ -56,8 +55,7 @@ import Testing
             $0.parameters = ["a": 1]
         }
         #expect(try request.body.encode() == Data(#"{"a":1}"#.utf8))
-        #expect(request.query.isEmpty)
-        #expect(request.framedHeaders()[.contentType]?.hasPrefix("application/json") == true)
+        #expect(request.query.isEmpty && request.framedHeaders()[.contentType]?.hasPrefix("application/json") == true)
     }
 
     @Test func `parameters and a body are an error where one can be sent, and the error names the template`() throws {
@@ -68,8 +66,7 @@ import Testing
                 $0.body = TextBody("SECRET")
             }
         }
-        #expect(error?.code == .invalidRequest)
-        #expect(error?.message.contains("Endpoint") == true)
+        #expect(error?.code == .invalidRequest && error?.message.contains("Endpoint") == true)
         #expect(!"\(try #require(error))".contains("SECRET"))
     }
 
@@ -86,9 +83,7 @@ import Testing
         let builder = StandardRequestBuilder(TestEndpoint("a").header("X", "1").query("q", 1))
         let first = try builder.request()
         let second = try builder.request()
-        #expect(first.id != second.id)
-        #expect(first.headers == second.headers)
-        #expect(first.target == second.target)
+        #expect(first.id != second.id && first.headers == second.headers && first.target == second.target)
     }
 
     @Test func `the environment of the template completes the request`() throws {
@@ -134,12 +129,9 @@ import Testing
             $0.body = TextBody("the old body")
         }
         let request = try MultipartRequestBuilder(template, parts: [.text("v", name: "n")]).request()
-        #expect(request.method == .put)
-        #expect(request.target == "/a?q=1")
-        #expect(request.headers == ["X": "1"])
+        #expect(request.method == .put && request.target == "/a?q=1" && request.headers == ["X": "1"])
         let text = String(decoding: try request.body.encode(), as: UTF8.self)
-        #expect(text.contains("name=\"n\"\r\n"))
-        #expect(!text.contains("the old body"))
+        #expect(text.contains("name=\"n\"\r\n") && !text.contains("the old body"))
     }
 
     @Test func `header and body have the same boundary in every request of a builder`() throws {

@@ -27,8 +27,7 @@ private struct Named: HTTPValidator { var name: Int }
 
     @Test func `a header that is nil is omitted`() {
         let value: String? = nil
-        #expect(base.header("x", nil).headers == ["Y": "1"])
-        #expect(base.header("Z", value).headers == base.headers)
+        #expect(base.header("x", nil).headers == ["Y": "1"] && base.header("Z", value).headers == base.headers)
         #expect(base.header("X", nil).header("X", "3").headers == ["Y": "1", "X": "3"])
         #expect(base.header("X", "3").header("X", value).headers == ["Y": "1"])
         #expect(base.addingHeader("X", value).headers == base.headers)
@@ -44,8 +43,7 @@ private struct Named: HTTPValidator { var name: Int }
     }
 
     @Test func `nil removes a query parameter`() {
-        #expect(base.query("a", nil).query.escaped == "b=1")
-        #expect(base.query("a", String?.none).query.escaped == "b=1")
+        #expect(base.query("a", nil).query.escaped == "b=1" && base.query("a", String?.none).query.escaped == "b=1")
     }
 
     @Test func `a query parameter can be added to others of the same name`() {
@@ -56,11 +54,9 @@ private struct Named: HTTPValidator { var name: Int }
     @Test func `an option is set, an explicit nil too, and the later one wins`() throws {
         let template = base.option(Tenant.self, "a").option(Tenant.self, "b").timeout(.seconds(5))
         let request = try StandardRequestBuilder(template).request()
-        #expect(request[option: Tenant.self] == "b")
-        #expect(request.timeout == .seconds(5))
+        #expect(request[option: Tenant.self] == "b" && request.timeout == .seconds(5))
         let without = try StandardRequestBuilder(template.option(Tenant.self, nil).timeout(nil)).request()
-        #expect(without[option: Tenant.self] == nil)
-        #expect(without.options.contains(TimeoutOption.self))
+        #expect(without[option: Tenant.self] == nil && without.options.contains(TimeoutOption.self))
         #expect(without.timeout == nil)
     }
 
@@ -117,8 +113,7 @@ private struct Named: HTTPValidator { var name: Int }
         let template = TestEndpoint("a").with { $0.boundary = "b0undary" }.multipart([.text("v", name: "n")])
         let request = try StandardRequestBuilder(template.header("X", "1")).request()
         let text = String(decoding: try request.body.encode(), as: UTF8.self)
-        #expect(text.hasPrefix("--b0undary\r\n"))
-        #expect(text.hasSuffix("\r\n--b0undary--\r\n"))
+        #expect(text.hasPrefix("--b0undary\r\n") && text.hasSuffix("\r\n--b0undary--\r\n"))
         #expect(request.framedHeaders()[.contentType] == "multipart/form-data; boundary=b0undary")
     }
 
@@ -126,8 +121,7 @@ private struct Named: HTTPValidator { var name: Int }
         let template = TestEndpoint("a").multipart([.text("v", name: "n")])
         let first = try StandardRequestBuilder(template).request()
         let second = try StandardRequestBuilder(template).request()
-        #expect(try first.body.encode() == second.body.encode())
-        #expect(first.framedHeaders() == second.framedHeaders())
+        #expect(try first.body.encode() == second.body.encode() && first.framedHeaders() == second.framedHeaders())
     }
 
     @Test func `no description of a decorated template contains a secret`() {
@@ -136,8 +130,7 @@ private struct Named: HTTPValidator { var name: Int }
         var dumped = ""
         dump(template, to: &dumped)
         for text in ["\(template)", String(reflecting: template), dumped] {
-            #expect(!text.contains("SECRET"))
-            #expect(text.contains("marker"))
+            #expect(!text.contains("SECRET") && text.contains("marker"))
         }
     }
 }
@@ -176,8 +169,7 @@ private struct WithParameters<Base: RequestTemplate>: RequestDecorator {
         let first = base.paginated()
         let second = first.requestForNextPage()
         #expect(try request(second).query.escaped == "sort=x&page=2")
-        #expect(try request(first).query.escaped == "sort=x&page=1")
-        #expect(second.page == 2)
+        #expect(try request(first).query.escaped == "sort=x&page=1" && second.page == 2)
     }
 
     @Test func `pagination can be applied inside and outside of other decorators`() throws {
@@ -197,8 +189,7 @@ private struct WithParameters<Base: RequestTemplate>: RequestDecorator {
         let built = try request(template.paginated(page: 2))
         #expect(built.query.escaped == "sort=x")
         let object = try JSONSerialization.jsonObject(with: built.body.encode()) as? [String: Any]
-        #expect(object?["page"] as? Int == 2)
-        #expect(object?["name"] as? String == "x")
+        #expect(object?["page"] as? Int == 2 && object?["name"] as? String == "x")
     }
 
     @Test func `the page of a POST without parameters is in the query`() throws {
@@ -215,8 +206,7 @@ private struct WithParameters<Base: RequestTemplate>: RequestDecorator {
             $0.parameters = ["name": "x"]
         }
         let built = try request(template.paginated(page: 2))
-        #expect(built.query.contains("page"))
-        #expect(built.body.isEmpty)
+        #expect(built.query.contains("page") && built.body.isEmpty)
     }
 
     private func body(_ template: some RequestTemplate) throws -> MultipartBody {

@@ -17,16 +17,13 @@ import Testing
         #expect(try await client.send(AnyTemplate(decorated).header("X", "2")) == Person(id: 7, login: "ada"))
         let calls = stubs.calls(of: GetPerson.self)
         #expect(calls.map(\.template.login) == ["ada", "ada"])
-        #expect(calls[0].request.headers["X-Trace"] == "1")
-        #expect(calls.map(\.number) == [1, 2])
+        #expect(calls[0].request.headers["X-Trace"] == "1" && calls.map(\.number) == [1, 2])
     }
 
     @Test func `a request carries its template, and nothing of it is sent`() throws {
         let request = try StandardRequestBuilder(GetPerson(login: "ada").header("A", "b")).request()
-        #expect(request.template(as: GetPerson.self)?.login == "ada")
-        #expect(request.template(as: DeletePerson.self) == nil)
-        #expect(try HTTPRequest("https://api.test/").template == nil)
-        #expect(request.headers.map(\.name) == ["A"])
+        #expect(request.template(as: GetPerson.self)?.login == "ada" && request.template(as: DeletePerson.self) == nil)
+        #expect(try HTTPRequest("https://api.test/").template == nil && request.headers.map(\.name) == ["A"])
         #expect(!"\(request)".contains("GetPerson"))
     }
 
@@ -78,16 +75,14 @@ import Testing
     @Test func `a failure is encoded and read from the error`() async throws {
         stubs.on(GetPerson.self) { _ in .failure(Refusal(reason: "gone"), status: .gone) }
         let error = try await #require(throws: HTTPError.self) { _ = try await client.send(GetPerson(login: "a")) }
-        #expect(error.response?.status == .gone)
-        #expect(error.failure(of: GetPerson.self) == Refusal(reason: "gone"))
+        #expect(error.response?.status == .gone && error.failure(of: GetPerson.self) == Refusal(reason: "gone"))
         #expect(stubs.calls(of: GetPerson.self)[0].response?.status == .gone)
     }
 
     @Test func `an error of a stub is the error of the transport`() async throws {
         stubs.on(GetPerson.self) { _ in .error(.connectionLost, mayHaveBeenSent: false) }
         let error = try await #require(throws: HTTPError.self) { _ = try await client.send(GetPerson(login: "a")) }
-        #expect(error.code == .connectionLost)
-        #expect(!error.mayHaveBeenSent)
+        #expect(error.code == .connectionLost && !error.mayHaveBeenSent)
         #expect(stubs.calls(of: GetPerson.self)[0].error?.code == .connectionLost)
     }
 

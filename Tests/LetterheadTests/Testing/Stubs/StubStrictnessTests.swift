@@ -12,8 +12,7 @@ import Testing
     private func refusal(_ send: @Sendable (HTTPClient) async throws -> Void) async throws -> String {
         let client = client
         let error = try await #require(throws: HTTPError.self) { try await send(client) }
-        #expect(error.code == .unexpectedRequest)
-        #expect(!error.mayHaveBeenSent)
+        #expect(error.code == .unexpectedRequest && !error.mayHaveBeenSent)
         return error.message
     }
 
