@@ -107,8 +107,7 @@ import Testing
     @Test func `an error of the closure fails the load, and nothing is sent`() async {
         let mock = MockLoader { .ok($0) }
         let chain = ApplyEnvironment(.provided { _ in throw Unavailable() }) --> mock
-        let error = await #expect(throws: HTTPError.self) { try await chain.load(HTTPRequest()) }
-        #expect(error?.underlying is Unavailable)
+        #expect(await failure { try await chain.load(HTTPRequest()) }?.underlying is Unavailable)
         #expect(mock.requests.isEmpty)
     }
 

@@ -39,8 +39,7 @@ private final class Draft: Decodable {
         ] as [(HTTPHeaders, String?)])
     func `the location is resolved against the URL of the request`(headers: HTTPHeaders, url: String?) throws {
         let request = try HTTPRequest.to("https://a.test/v1/users")
-        let response = HTTPResponse(request: request, status: .created, headers: headers)
-        #expect(response.location?.absoluteString == url)
+        #expect(HTTPResponse(request: request, status: .created, headers: headers).location?.absoluteString == url)
         #expect(HTTPResponse(request: HTTPRequest(), status: .created, headers: headers).location == nil)
     }
 

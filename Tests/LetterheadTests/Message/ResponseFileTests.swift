@@ -2,6 +2,7 @@
 import Foundation
 import Letterhead
 import LetterheadTesting
+import TestKit
 import Testing
 
 @Suite(.timeLimit(.minutes(3)))
@@ -67,8 +68,7 @@ struct ResponseFileTests {
         let server = try await MockServer.start { _ in .text("some") }
         var request = HTTPRequest(url: server.url)
         request.responseDelivery = .file(URL(filePath: "/nowhere/at/all"))
-        let error = await #expect(throws: HTTPError.self) { try await transport.loader.load(request) }
-        #expect(error?.code == .cannotSaveResponse)
+        #expect(await failure { try await transport.loader.load(request) }?.code == .cannotSaveResponse)
         await server.stop()
     }
 }

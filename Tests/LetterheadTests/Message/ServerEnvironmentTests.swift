@@ -2,6 +2,7 @@
 import Foundation
 import Letterhead
 import LetterheadTesting
+import TestKit
 import Testing
 
 #if Foundation && canImport(FoundationNetworking)
@@ -173,8 +174,7 @@ import Testing
             #expect(!"\(error.debugDescription)".contains("SECRET"))
         }
         let own = Get<Void>("people").environment(environment)
-        let error = await #expect(throws: HTTPError.self) { try await HTTPClient(transport: mock).send(own) }
-        #expect(error?.message.contains(rule) == true)
+        #expect(await failure { try await HTTPClient(transport: mock).send(own) }?.message.contains(rule) == true)
         #expect(throws: HTTPError.self) { try StandardRequestBuilder(own).request() }
         #expect(mock.requests.isEmpty)
     }

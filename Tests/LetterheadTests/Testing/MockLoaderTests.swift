@@ -3,6 +3,7 @@ import Foundation
 import Letterhead
 import LetterheadTesting
 import Synchronization
+import TestKit
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -88,8 +89,7 @@ private struct Unencodable: HTTPBody {
         let task = Task { try await mock.load(request) }
         for await _ in started {}
         task.cancel()
-        let error = await #expect(throws: HTTPError.self) { try await task.value }
-        #expect(error?.code == .cancelled)
+        #expect(await failure { try await task.value }?.code == .cancelled)
     }
 
     @Test func `a cancelled task receives no response, and uses none of the script`() async throws {
@@ -107,8 +107,7 @@ private struct Unencodable: HTTPBody {
     @Test func `a request that a transport would refuse is refused, and not recorded`() async throws {
         let mock = MockLoader { .ok($0) }
         let bad = try HTTPRequest.to("https://h").with { $0.headers = ["X": "a\r\nb"] }
-        let error = await #expect(throws: HTTPError.self) { try await mock.load(bad) }
-        #expect(error?.code == .invalidRequest && mock.requests.isEmpty)
+        #expect(await failure { try await mock.load(bad) }?.code == .invalidRequest && mock.requests.isEmpty)
     }
 
     @Test func `a body that cannot be encoded fails as on a transport`() async throws {

@@ -26,8 +26,7 @@ import Testing
         let source = folder.appending(path: "test.swift").path
         let trait: ReplayingTrait = .replaying(file.lastPathComponent, redaction: redaction, in: source)
         try await trait.provideScope(for: #require(Test.current), testCase: Test.Case.current) {
-            let response = try await Self.shared.send(template)
-            #expect(response.status == .ok)
+            #expect(try await Self.shared.send(template).status == .ok)
         }
     }
 }

@@ -123,8 +123,7 @@
             default: coded += Data("more".utf8)
             }
             let request = request(server("gzip", coded), delivery)
-            let error = await #expect(throws: HTTPError.self) { try await loader.load(request).body.data() }
-            #expect(error?.code == .cannotDecodeResponse)
+            #expect(await failure { try await loader.load(request).body.data() }?.code == .cannotDecodeResponse)
         }
 
         @Test(arguments: [HTTPResponse.Delivery.buffered, .streamed])
@@ -148,8 +147,7 @@
             if isAllowed {
                 #expect(try await loader.load(zeros).body.data() == Data(count: 20 << 20))
             } else {
-                let error = await #expect(throws: HTTPError.self) { try await loader.load(zeros) }
-                #expect(error?.code == .responseTooLarge)
+                #expect(await failure { try await loader.load(zeros) }?.code == .responseTooLarge)
             }
             // A small body is not judged by its ratio.
             let small = request(server("gzip", try Data(count: 1 << 20).deflated(window: 31)), .buffered)
@@ -193,15 +191,13 @@
             if less == 0 {
                 #expect(try await loader.load(request).body.data() == text)
             } else {
-                let error = await #expect(throws: HTTPError.self) { try await loader.load(request) }
-                #expect(error?.code == .responseTooLarge)
+                #expect(await failure { try await loader.load(request) }?.code == .responseTooLarge)
             }
         }
 
         @Test func `more than five codings are refused`() async throws {
             let request = request(server("gzip, gzip, gzip, gzip, gzip, gzip", Data([1])), .buffered)
-            let error = await #expect(throws: HTTPError.self) { try await loader.load(request) }
-            #expect(error?.code == .invalidResponse)
+            #expect(await failure { try await loader.load(request) }?.code == .invalidResponse)
         }
 
         @Test func `a transport without decoding delivers the body compressed`() async throws {

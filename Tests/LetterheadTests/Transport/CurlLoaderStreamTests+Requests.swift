@@ -50,8 +50,7 @@
             let server = RawServer.answering("HTTP/1.1 204 No Content\r\n\r\n")
             var request = HTTPRequest(method: .post, url: server.url())
             request.body = Pulled(pieces: 3, size: 1000, length: nil, failing: 2)
-            let error = await #expect(throws: HTTPError.self) { try await loader.load(request) }
-            #expect(error?.underlying is Pulled.Failure)
+            #expect(await failure { try await loader.load(request) }?.underlying is Pulled.Failure)
         }
 
         /// libcurl alone would follow each 417 with another request that expects the same (RFC 9110, 10.1.1).
@@ -108,8 +107,7 @@
             let task = Task { [request] in try await loader.load(request) }
             for await _ in begun.stream { break }
             task.cancel()
-            let error = await #expect(throws: HTTPError.self) { try await task.value }
-            #expect(error?.code == .cancelled)
+            #expect(await failure { try await task.value }?.code == .cancelled)
             for await _ in ended.stream { break }
         }
 
@@ -136,8 +134,7 @@
                 let status = try? await loader.load(request).status
                 #expect(status == nil || sums.all == ["\(body.whole.hashValue)"])
             } else {
-                let error = await #expect(throws: HTTPError.self) { try await loader.load(request) }
-                #expect(error?.code == .connectionLost && sums.all.isEmpty)
+                #expect(await failure { try await loader.load(request) }?.code == .connectionLost && sums.all.isEmpty)
             }
         }
     }

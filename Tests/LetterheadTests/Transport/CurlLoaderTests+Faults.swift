@@ -57,8 +57,7 @@
             request.responseLimit = 1000
             #expect(try await loader.load(request).body.data().count == 1000)
             request.responseLimit = 999
-            let error = await #expect(throws: HTTPError.self) { try await loader.load(request) }
-            #expect(error?.code == .responseTooLarge)
+            #expect(await failure { try await loader.load(request) }?.code == .responseTooLarge)
         }
     }
 #endif

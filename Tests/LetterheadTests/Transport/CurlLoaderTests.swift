@@ -178,8 +178,7 @@
                 var post = HTTPRequest(method: .post, url: server.url("/post\(body.count)"))
                 post.body = Bytes(data: body)
                 _ = try await loader.load(HTTPRequest(url: server.url("/1")))
-                let error = await #expect(throws: HTTPError.self) { try await loader.load(post) }
-                #expect(error?.code == .connectionLost)
+                #expect(await failure { try await loader.load(post) }?.code == .connectionLost)
                 #expect(heads.all.count { $0.hasPrefix("POST /post\(body.count) ") } == 1)
             }
             #expect(heads.all.count { $0.hasPrefix("GET /2") } == 2)

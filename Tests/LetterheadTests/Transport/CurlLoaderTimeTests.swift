@@ -48,8 +48,7 @@
                     connection.write(byte)
                 }
             }
-            let response = try await Carrier.loader(configuration).load(HTTPRequest(url: server.url()))
-            #expect(response.body.length == 2)
+            #expect(try await Carrier.loader(configuration).load(HTTPRequest(url: server.url())).body.length == 2)
         }
 
         @Test func `a first-byte timeout ends a request without a response, and the error names the limit`()
@@ -95,8 +94,7 @@
             for await _ in started.stream { break }
             let time = await elapsed {
                 task.cancel()
-                let error = await #expect(throws: HTTPError.self) { try await task.value }
-                #expect(error?.code == .cancelled)
+                #expect(await failure { try await task.value }?.code == .cancelled)
             }
             #expect(time < .seconds(50))
             #expect(await ended.isSignaled())
@@ -142,8 +140,7 @@
             let limited = HTTPRequest(url: stalling().url()).with { $0.timeout = .milliseconds(200) }
             let time = await shortestTime(below: .seconds(3)) {
                 await elapsed {
-                    let error = await #expect(throws: HTTPError.self) { try await loader.load(limited) }
-                    #expect(error?.code == .timedOut)
+                    #expect(await failure { try await loader.load(limited) }?.code == .timedOut)
                 }
             }
             #expect(time < .seconds(3))

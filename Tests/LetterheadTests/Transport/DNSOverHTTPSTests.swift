@@ -70,8 +70,7 @@
                 for number in 0..<24 {
                     let request = try request("host-\(number).example")
                     group.addTask {
-                        let response = try await loader.load(request)
-                        #expect(response.status == 200)
+                        #expect(try await loader.load(request).status == 200)
                     }
                 }
                 try await group.waitForAll()
@@ -120,8 +119,7 @@
                 // The lookup has begun when its connection is open.
                 await until { resolver.connectionCount > 0 }
                 if isReset { await loader.reset() } else { task.cancel() }
-                let error = await #expect(throws: HTTPError.self) { try await task.value }
-                #expect(error?.code == .cancelled)
+                #expect(await failure { try await task.value }?.code == .cancelled)
             }
         }
 
@@ -149,8 +147,7 @@
             cancelled.cancel()
             _ = await cancelled.result
             mayAnswer.signal()
-            let response = try await loader.load(second)
-            #expect(response.metrics.remoteAddress == "127.0.0.1:\(server.port)")
+            #expect(try await loader.load(second).metrics.remoteAddress == "127.0.0.1:\(server.port)")
         }
 
         private func rawConfiguration(_ resolver: RawServer) -> TransportConfiguration {

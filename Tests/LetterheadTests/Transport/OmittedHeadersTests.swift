@@ -8,17 +8,22 @@
     /// What the last attempt link decides about the headers that the library adds, as the bytes on the wire.
     @Suite(.bothCarriers, .timeLimit(.minutes(3)))
     struct OmittedHeadersTests {
-        /// Sends JSON through an attempt link, and returns the heads that the server received.
-        private func heads(
-            _ change: @escaping @Sendable (inout HTTPRequest) -> Void
-        ) async throws -> (heads: [String], error: HTTPError?) {
-            let heads = Heads()
-            let server = RawServer { connection, _ in
+        /// Keeps the requests that it received, with their bodies.
+        private func server(_ heads: Heads) -> RawServer {
+            RawServer { connection, _ in
                 while let request = connection.readRequest() {
                     heads.add(request.head + String(decoding: request.body, as: UTF8.self))
                     connection.write("HTTP/1.1 204 No Content\r\n\r\n")
                 }
             }
+        }
+
+        /// Sends JSON through an attempt link, and returns the heads that the server received.
+        private func heads(
+            _ change: @escaping @Sendable (inout HTTPRequest) -> Void
+        ) async throws -> (heads: [String], error: HTTPError?) {
+            let heads = Heads()
+            let server = server(heads)
             let client = HTTPClient(attemptLinks: ModifyRequest(change))
             let request = HTTPRequest(method: .post, url: server.url("/a")).with { $0.body = JSONBody([1]) }
             do { try await client.send(request) } catch let error as HTTPError { return (heads.all, error) }
@@ -43,12 +48,7 @@
 
         @Test func `a template's modifier removes the Content-Type of an upload`() async throws {
             let heads = Heads()
-            let server = RawServer { connection, _ in
-                while let request = connection.readRequest() {
-                    heads.add(request.head + String(decoding: request.body, as: UTF8.self))
-                    connection.write("HTTP/1.1 204 No Content\r\n\r\n")
-                }
-            }
+            let server = server(heads)
             let template = TestEndpoint("a", answering: Void.self).with {
                 $0.method = .put
                 $0.body = DataBody(Data("x".utf8), contentType: "image/png")

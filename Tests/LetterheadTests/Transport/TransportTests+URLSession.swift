@@ -3,6 +3,7 @@
     import Foundation
     @testable import Letterhead
     import LetterheadTesting
+    import TestKit
     import Testing
 
     #if canImport(FoundationNetworking)
@@ -64,8 +65,7 @@
             configuration.maximumConnectionsPerHost = 2
             configuration.firstByteTimeout = .seconds(30)
             configuration.idleTimeout = .seconds(30)
-            let response = try await URLSessionLoader(configuration).load(request(.get, "echo", on: server))
-            #expect(response.status == .ok)
+            #expect(try await URLSessionLoader(configuration).load(request(.get, "echo", on: server)).status == .ok)
             await server.stop()
         }
 
@@ -105,8 +105,7 @@
             let configuration = URLSessionConfiguration.ephemeral
             configuration.timeoutIntervalForRequest = 1
             let loader = URLSessionLoader(sessionConfiguration: configuration)
-            let error = await #expect(throws: HTTPError.self) { try await loader.load(HTTPRequest(url: server.url)) }
-            #expect(error?.code == .timedOut)
+            #expect(await failure { try await loader.load(HTTPRequest(url: server.url)) }?.code == .timedOut)
             await server.stop()
         }
     }

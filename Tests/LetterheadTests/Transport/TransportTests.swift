@@ -113,8 +113,7 @@ struct TransportTests {
     func `a timeout of a fraction of a second is kept and named`(_ transport: Transport) async throws {
         let server = try await echo()
         let request = request(.get, "slow", on: server).with { $0.timeout = .milliseconds(150) }
-        let error = await #expect(throws: HTTPError.self) { try await transport.loader.load(request) }
-        #expect(error?.code == .timedOut)
+        #expect(await failure { try await transport.loader.load(request) }?.code == .timedOut)
         await server.stop()
     }
 
@@ -153,8 +152,7 @@ struct TransportTests {
         let load = Task { try await loader.load(request) }
         try await server.record { !$0.requests.isEmpty }
         load.cancel()
-        let error = await #expect(throws: HTTPError.self) { try await load.value }
-        #expect(error?.code == .cancelled)
+        #expect(await failure { try await load.value }?.code == .cancelled)
         await server.stop()
     }
 
@@ -166,8 +164,7 @@ struct TransportTests {
         let load = Task { try await loader.load(request) }
         try await server.record { !$0.requests.isEmpty }
         await loader.reset()
-        let error = await #expect(throws: HTTPError.self) { try await load.value }
-        #expect(error?.code == .cancelled)
+        #expect(await failure { try await load.value }?.code == .cancelled)
         #expect(try await loader.load(self.request(.get, "200", on: server)).status == .ok)
         await server.stop()
     }
@@ -176,8 +173,7 @@ struct TransportTests {
     func `a response over its limit is an error`(_ transport: Transport) async throws {
         let server = try await echo()
         let request = request(.get, "large", on: server).with { $0.responseLimit = 1_000_000 }
-        let error = await #expect(throws: HTTPError.self) { try await transport.loader.load(request) }
-        #expect(error?.code == .responseTooLarge)
+        #expect(await failure { try await transport.loader.load(request) }?.code == .responseTooLarge)
         await server.stop()
     }
 
@@ -185,8 +181,7 @@ struct TransportTests {
     func `a port without a listener is cannotConnect`(_ transport: Transport) async throws {
         // Not a port that was given back, which another test may take.
         let nobody = HTTPRequest(url: try #require(URL(string: "http://127.0.0.1:1/")))
-        let error = await #expect(throws: HTTPError.self) { try await transport.loader.load(nobody) }
-        #expect(error?.code == .cannotConnect)
+        #expect(await failure { try await transport.loader.load(nobody) }?.code == .cannotConnect)
     }
 
     @Test(arguments: Transport.allCases, ["a\r\nX-Injected: 1", "a\nb", "a\0b", "a\u{7F}"])

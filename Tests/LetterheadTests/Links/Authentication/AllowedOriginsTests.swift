@@ -90,15 +90,13 @@ private func authorization(
         #expect(try await authorization(of: "http://api.example.com/", own: bearer) == "Bearer t")
     }
 
-    @Test func `requests over http to an origin that is listed with https are not signed`() async throws {
-        let bearer = HTTPAuthentication.bearer("t", allowedOrigins: [URL(string: "https://api.example.com")!])
-        let error = await failure { try await authorization(of: "http://api.example.com/", client: bearer) }
-        #expect(error?.code == .cannotAuthenticate)
-    }
-
-    @Test func `a request that chooses credentials of other origins is refused`() async throws {
-        let bearer = HTTPAuthentication.bearer("t", allowedOrigins: [URL(string: "https://b.example")!])
-        let error = await failure { try await authorization(of: "https://api.example.com/", own: bearer) }
-        #expect(error?.code == .cannotAuthenticate)
+    @Test func `requests over http to an origin listed with https, and own credentials of other origins, are refused`()
+        async throws
+    {
+        let api = HTTPAuthentication.bearer("t", allowedOrigins: [URL(string: "https://api.example.com")!])
+        let other = HTTPAuthentication.bearer("t", allowedOrigins: [URL(string: "https://b.example")!])
+        let error = await failure { try await authorization(of: "http://api.example.com/", client: api) }
+        let own = await failure { try await authorization(of: "https://api.example.com/", own: other) }
+        #expect(error?.code == .cannotAuthenticate && own?.code == .cannotAuthenticate)
     }
 }

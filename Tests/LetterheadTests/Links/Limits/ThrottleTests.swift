@@ -158,8 +158,7 @@ private func request(_ path: RequestPath, _ throttling: Throttle.Settings = .alw
             withUnsafeCurrentTask { $0?.cancel() }
             _ = try await chain.load(request("/1"))
         }
-        let error = await #expect(throws: HTTPError.self) { try await task.value }
-        #expect(error?.code == .cancelled && throttle.waiting == 0)
+        #expect(await failure { try await task.value }?.code == .cancelled && throttle.waiting == 0)
     }
 
     @Test func `a reset fails all waiting loads`() async throws {
@@ -167,8 +166,7 @@ private func request(_ path: RequestPath, _ throttling: Throttle.Settings = .alw
         let tasks = await start((1...3).map { request("/\($0)") }, throttle)
         await (throttle --> gate).reset()
         for task in tasks[1...] {
-            let error = await #expect(throws: HTTPError.self) { try await task.value.get() }
-            #expect(error?.code == .cancelled)
+            #expect(await failure { try await task.value.get() }?.code == .cancelled)
         }
         await gate.waitForRunning(1)
         gate.open()
@@ -201,8 +199,7 @@ private func request(_ path: RequestPath, _ throttling: Throttle.Settings = .alw
         let throttle = Throttle(limit: 0)
         let tasks = await start([request("/1")], throttle)
         throttle.limit = -1
-        let error = await #expect(throws: HTTPError.self) { try await tasks[0].value.get() }
-        #expect(error?.code == .invalidRequest)
+        #expect(await failure { try await tasks[0].value.get() }?.code == .invalidRequest)
     }
 
     @Test func `hosts are counted separately, and then removed`() async throws {

@@ -99,8 +99,7 @@ private struct Odd: Error {}
 
     @Test func `a loop ends with an error that names it`() async throws {
         let mock = MockLoader.redirecting(["https://a.test/1": (302, "/2"), "https://a.test/2": (302, "/1#x")])
-        let first = try HTTPRequest.to("https://a.test/1")
-        let error = await #expect(throws: HTTPError.self) { try await (FollowRedirects() --> mock).load(first) }
+        let error = await failure { try await (FollowRedirects() --> mock).load(.to("https://a.test/1")) }
         #expect(error?.code == .tooManyRedirects && error?.message.contains("loop") == true)
         #expect(error?.response?.status == .found && mock.requests.count == 2)
     }
@@ -131,9 +130,8 @@ private struct Odd: Error {}
             let next = try #require(request.path.segments.last.flatMap { Int($0) }) + 1
             return HTTPResponse(request: request, status: .found, headers: ["Location": "/\(next)"])
         }
-        let first = try HTTPRequest.to("https://a.test/1")
         let chain = FollowRedirects(.safely.limit(limit)) --> mock
-        let error = await #expect(throws: HTTPError.self) { try await chain.load(first) }
+        let error = await failure { try await chain.load(.to("https://a.test/1")) }
         #expect(error?.code == .tooManyRedirects && error?.message.contains("more than \(limit) redirects") == true)
         #expect(mock.requests.count == sent && error?.response?.redirects.count == limit)
     }
@@ -166,8 +164,7 @@ private struct Odd: Error {}
             HTTPResponse(
                 request: $0, status: .found, headers: ["Location": "/1", "Date": "day \(number.next())"])
         }
-        let first = try HTTPRequest.to("https://a.test/1")
-        let error = await #expect(throws: HTTPError.self) { try await (FollowRedirects() --> mock).load(first) }
+        let error = await failure { try await (FollowRedirects() --> mock).load(.to("https://a.test/1")) }
         #expect(error?.code == .tooManyRedirects && error?.message.contains("loop") == true && mock.requests.count == 2)
     }
 
@@ -179,9 +176,8 @@ private struct Odd: Error {}
                 request: $0, status: .found,
                 headers: ["Location": "/1", HTTPHeaders.Name(name): "\(number.next())"])
         }
-        let first = try HTTPRequest.to("https://a.test/1")
         let chain = FollowRedirects(.safely.limit(7)) --> mock
-        let error = await #expect(throws: HTTPError.self) { try await chain.load(first) }
+        let error = await failure { try await chain.load(.to("https://a.test/1")) }
         #expect(error?.code == .tooManyRedirects && error?.message.contains("more than 7 redirects") == true)
         #expect(mock.requests.count == 8)
     }
@@ -236,9 +232,8 @@ private struct Odd: Error {}
 
     @Test func `a negative limit is an error`() async throws {
         let mock = MockLoader.redirecting(["https://a.test/1": (302, "/2")])
-        let first = try HTTPRequest.to("https://a.test/1")
         let chain = FollowRedirects(.safely.limit(-1)) --> mock
-        let error = await #expect(throws: HTTPError.self) { try await chain.load(first) }
+        let error = await failure { try await chain.load(.to("https://a.test/1")) }
         #expect(error?.code == .invalidRequest && error?.message.contains("limit") == true)
     }
 
@@ -250,8 +245,7 @@ private struct Odd: Error {}
                 request: request, status: .found, headers: ["Location": "/2"],
                 body: HTTPResponseBody(length: 3) { chunks.next() })
         }
-        let first = try HTTPRequest.to("https://a.test/1")
-        let error = await #expect(throws: HTTPError.self) { try await (FollowRedirects(policy) --> mock).load(first) }
+        let error = await failure { try await (FollowRedirects(policy) --> mock).load(.to("https://a.test/1")) }
         #expect(error?.response?.body.buffered == Data("xxx".utf8))
     }
 }

@@ -18,8 +18,7 @@ import Testing
         ]
         first.headers.setSecret("g", for: "X-Session")
         let chain = FollowRedirects(.safely.removing(["x-tenant-key"])) --> mock
-        let response = try await chain.load(first)
-        #expect(response.request.headers == (isKept ? first.headers : ["X-Other": "f"]))
+        #expect(try await chain.load(first).request.headers == (isKept ? first.headers : ["X-Other": "f"]))
     }
 
     @Test(arguments: ["https://a.test/2", "https://b.test/2"], [true, false])

@@ -98,7 +98,6 @@ import Testing
         let mock = MockLoader.redirecting(["https://a.test/1": (302, "/2")])
         let first = try HTTPRequest.to("https://a.test/1")
         let chain = FollowRedirects(.custom { _, _ in throw Refused() }) --> mock
-        let error = await #expect(throws: HTTPError.self) { try await chain.load(first) }
-        #expect(error?.underlying is Refused)
+        #expect(await failure { try await chain.load(first) }?.underlying is Refused)
     }
 }

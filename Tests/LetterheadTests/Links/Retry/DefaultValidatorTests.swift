@@ -31,10 +31,16 @@ import Testing
         #expect(delay(validator.validate(response: response(429), forRequest: HTTPRequest())) == nil)
     }
 
-    @Test(arguments: [HTTPError.Code.timedOut, .cannotConnect, .connectionLost])
-    func `a retry is suggested after failures of the network`(code: HTTPError.Code) {
+    @Test(
+        arguments: [
+            (.timedOut, .seconds(1)), (.cannotConnect, .seconds(1)), (.connectionLost, .seconds(1)),
+            (.invalidRequest, nil), (.insecureConnection, nil), (.cancelled, nil), (.invalidResponse, nil),
+        ] as [(HTTPError.Code, Duration?)])
+    func `a retry is suggested after failures of the network, and after no others`(
+        code: HTTPError.Code, wait: Duration?
+    ) {
         let failure = HTTPError(code, request: HTTPRequest())
-        #expect(delay(DefaultValidator().validate(failure: failure, forRequest: failure.request)) == .seconds(1))
+        #expect(delay(DefaultValidator().validate(failure: failure, forRequest: failure.request)) == wait)
     }
 
     @Test func `its failures and their strategy can be replaced`() {
@@ -43,12 +49,6 @@ import Testing
         #expect(delay(validator.validate(failure: broken, forRequest: broken.request)) == .seconds(9))
         let lost = HTTPError(.connectionLost, request: HTTPRequest())
         #expect(delay(validator.validate(failure: lost, forRequest: lost.request)) == nil)
-    }
-
-    @Test(arguments: [HTTPError.Code.invalidRequest, .insecureConnection, .cancelled, .invalidResponse])
-    func `no retry is suggested after other failures`(code: HTTPError.Code) {
-        let failure = HTTPError(code, request: HTTPRequest())
-        #expect(delay(DefaultValidator().validate(failure: failure, forRequest: failure.request)) == nil)
     }
 
     @Test(arguments: [

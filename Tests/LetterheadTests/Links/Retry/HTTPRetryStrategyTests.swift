@@ -3,24 +3,32 @@ import Foundation
 import Letterhead
 import Testing
 
-private func waits(_ strategy: HTTPRetryStrategy, _ count: Int = 5) -> [Duration?] {
-    (1...count).map { strategy.delay(before: $0) }
-}
-
 @Suite struct HTTPRetryStrategyTests {
-    @Test(arguments: [
-        ("immediate", HTTPRetryStrategy.immediate, [0, 0, 0, 0, 0]),
-        ("delayed", .delayed(.seconds(3)), [3, 3, 3, 3, 3]),
-        ("exponential", .exponential(base: .seconds(1)), [1, 2, 4, 8, 16]),
-        ("factor", .exponential(base: .seconds(2), factor: 3, cap: .seconds(20)), [2, 6, 18, 20, 20]),
-        ("fibonacci", .fibonacci(unit: .seconds(1)), [1, 1, 2, 3, 5]),
-        ("exponential without arguments", .exponential, [1, 2, 4, 8, 16]),
-        ("fibonacci without arguments", .fibonacci, [1, 1, 2, 3, 5]),
-        ("capped", .fibonacci(unit: .seconds(2), cap: .seconds(5)), [2, 2, 4, 5, 5]),
-        ("list", .delays([.seconds(1), .seconds(5)]), [1, 5, nil, nil, nil]),
-        ("empty list", .delays([]), [nil, nil, nil, nil, nil]),
-    ]) func `the waits are those documented`(name: String, strategy: HTTPRetryStrategy, seconds: [Int?]) {
-        #expect(waits(strategy) == seconds.map { $0.map { .seconds($0) } })
+    @Test(
+        arguments: [
+            ("immediate", .immediate, [0, 0, 0, 0, 0]),
+            ("delayed", .delayed(.seconds(3)), [3, 3, 3, 3, 3]),
+            ("exponential", .exponential(base: .seconds(1)), [1, 2, 4, 8, 16]),
+            ("factor", .exponential(base: .seconds(2), factor: 3, cap: .seconds(20)), [2, 6, 18, 20, 20]),
+            ("fibonacci", .fibonacci(unit: .seconds(1)), [1, 1, 2, 3, 5]),
+            ("exponential without arguments", .exponential, [1, 2, 4, 8, 16]),
+            ("fibonacci without arguments", .fibonacci, [1, 1, 2, 3, 5]),
+            ("capped", .fibonacci(unit: .seconds(2), cap: .seconds(5)), [2, 2, 4, 5, 5]),
+            ("list", .delays([.seconds(1), .seconds(5)]), [1, 5, nil, nil, nil]),
+            ("empty list", .delays([]), [nil, nil, nil, nil, nil]),
+            (
+                "each in a chain counts from one",
+                .immediate.times(1).then(.delays([.seconds(7)])).then(.exponential(base: .seconds(1))), [0, 7, 1, 2, 4]
+            ),
+            ("after unlimited waits the next is never used", .immediate.then(.delayed(.seconds(9))), [0, 0, 0, 0, 0]),
+            ("bounded", .immediate.times(2), [0, 0, nil, nil, nil]),
+            ("a negative bound allows no retry", .immediate.times(-2), [nil, nil, nil, nil, nil]),
+            ("a bound above the list", .delays([.zero]).times(5), [0, nil, nil, nil, nil]),
+        ] as [(String, HTTPRetryStrategy, [Int?])]) func `the waits are those documented`(
+            name: String, strategy: HTTPRetryStrategy, seconds: [Int?]
+        )
+    {
+        #expect((1...5).map { strategy.delay(before: $0) } == seconds.map { $0.map { .seconds($0) } })
     }
 
     @Test(arguments: [
@@ -54,21 +62,6 @@ private func waits(_ strategy: HTTPRetryStrategy, _ count: Int = 5) -> [Duration
 
     @Test(arguments: [0, -1, Int.min]) func `a retry before the first counts as the first`(retry: Int) {
         #expect(HTTPRetryStrategy.exponential(base: .seconds(1)).delay(before: retry) == .seconds(1))
-    }
-
-    @Test func `chained strategies each count from one`() {
-        let chained = HTTPRetryStrategy.immediate.times(1).then(.delays([.seconds(7)])).then(
-            .exponential(base: .seconds(1)))
-        #expect(waits(chained) == [.zero, .seconds(7), .seconds(1), .seconds(2), .seconds(4)])
-    }
-
-    @Test func `after unlimited waits the next strategy is never used`() {
-        #expect(waits(.immediate.then(.delayed(.seconds(9)))) == Array(repeating: .zero, count: 5))
-    }
-
-    @Test func `a bounded strategy ends, and a negative bound allows no retry`() {
-        #expect(waits(.immediate.times(2), 3) == [.zero, .zero, nil] && waits(.immediate.times(-2), 1) == [nil])
-        #expect(waits(.delays([.zero]).times(5), 2) == [.zero, nil])
     }
 
     @Test func `a closure receives the number and the result, and its wait is clamped`() throws {

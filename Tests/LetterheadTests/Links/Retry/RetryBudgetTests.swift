@@ -164,8 +164,7 @@ import Testing
             response.status == 201 ? .nextValidator : .retry(.delayed(.seconds(1)))
         })
         let scene = RetryScene(mock, validators: [poll], maximumRetries: 1_000, budget: budget)
-        let result = await scene.load()
-        #expect(result.status == 201 && scene.sent == 61)
+        #expect(await scene.load().status == 201 && scene.sent == 61)
     }
 
     @Test func `a poll that fails costs tokens, and one that succeeds returns them`() async {

@@ -92,8 +92,7 @@ import Testing
         let request = try StandardRequestBuilder(template).request()
         #expect(try request.urlString() == "https://h.test/v2/a/1?key=1" && request.path.route == "a/{}")
         #expect(request.headers["X"] == "template" && request.headers["Y"] == "y")
-        let parts = MultipartRequestBuilder(template, parts: [])
-        #expect(try parts.request().host == "h.test")
+        #expect(try MultipartRequestBuilder(template, parts: []).request().host == "h.test")
         #expect(try StandardRequestBuilder(TestEndpoint("a").environment(nil)).request().host == nil)
         let refused = StandardRequestBuilder(TestEndpoint("a").environment(ServerEnvironment("h.test")))
         let error = #expect(throws: HTTPError.self) { try refused.request() }

@@ -67,8 +67,7 @@ import Testing
         struct Pair: Encodable, Sendable { var p4 = ["a", "b"], p5 = ["k": false] }
         #expect(try decoded(Pair()) == "p4[]=a&p4[]=b&p5[k]=false")
         let values: [String: any Encodable] = ["p4": ["a", "b"], "p5": ["k": false]]
-        let body = FormBody(values)
-        #expect(try body.encode() == FormBody(encoding: Pair()).encode())
+        #expect(try FormBody(values).encode() == FormBody(encoding: Pair()).encode())
     }
 
     @Test func `nil within a dictionary or an array is omitted`() throws {
@@ -91,8 +90,7 @@ import Testing
     }
 
     @Test func `a form encoder can be used with EncodedBody`() throws {
-        let body = EncodedBody(["a": 1], encoder: FormEncoder(), contentType: .form)
-        #expect(try body.encode() == Data("a=1".utf8))
+        #expect(try EncodedBody(["a": 1], encoder: FormEncoder(), contentType: .form).encode() == Data("a=1".utf8))
     }
 
     @Test func `a value is written as its type encodes it`() throws {

@@ -118,8 +118,7 @@ import Testing
     }
 
     @Test func `a large body in memory is not copied into one piece`() throws {
-        let body = MultipartBody([.data(Data(count: 2 << 20), name: "a")])
-        #expect(try body.chunks().data == nil)
+        #expect(try MultipartBody([.data(Data(count: 2 << 20), name: "a")]).chunks().data == nil)
         #expect(try MultipartBody([.data(Data(count: 10), name: "a")]).chunks().data != nil)
     }
 
