@@ -11,9 +11,7 @@ struct BaseURLTests {
     }
 
     @Test(arguments: ["api.example.com", "/v1", "https:///v1", "mailto:a@b.example"])
-    func `a base URL without a host is refused, and the client's host does not replace it`(
-        text: String
-    ) async throws {
+    func `a base URL without a host is refused, and the client's host does not replace it`(text: String) async throws {
         let mock = MockLoader { request in .ok(request) }
         let environment = ServerEnvironment(baseURL: try #require(URL(string: "https://client.example")))
         let client = HTTPClient(environment: environment, transport: mock)

@@ -63,9 +63,8 @@ private struct Page: Decodable, Sendable {
         #expect(mock.requests.count == 1)
     }
 
-    @Test(arguments: marks) func `the log of a redirect and of its refusal is one line for each event`(
-        mark: String
-    ) async throws {
+    @Test(arguments: marks)
+    func `the log of a redirect and of its refusal is one line for each event`(mark: String) async throws {
         let mock = MockLoader { request in
             HTTPResponse(request: request, status: .found, headers: ["Location": "https://b.test/\(mark)FORGED"])
         }

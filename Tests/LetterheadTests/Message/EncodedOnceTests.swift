@@ -94,8 +94,7 @@ import Testing
             observers: [recorder]
         )
         .encoder(NumberingEncoder())
-        let response = try await client.send(
-            try template(kind).idempotent().retry(.immediate, maximumRetries: 5))
+        let response = try await client.send(try template(kind).idempotent().retry(.immediate, maximumRetries: 5))
         await server.stop()
         #expect(server.requests.count == 7)
         let sent = try #require(server.requests.first?.body)

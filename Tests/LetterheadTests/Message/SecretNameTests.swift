@@ -35,9 +35,7 @@ import Testing
         #expect(factor < 10)
     }
 
-    @Test(arguments: secret) func `a name with a secret part is secret in headers and in queries`(
-        name: String
-    ) throws {
+    @Test(arguments: secret) func `a name with a secret part is secret in headers and in queries`(name: String) throws {
         #expect(Redaction.standard.isSecret(parameter: name))
         expectRedacted(QueryParameters([.init(name, "SECRET"), .init("q", "marker")]), shows: "marker")
         if !name.contains(".") {

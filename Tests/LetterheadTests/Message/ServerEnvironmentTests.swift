@@ -109,9 +109,8 @@ import Testing
         #expect(try request.urlString() == "https://env.example/api" && request.headers == ["X": "1"])
     }
 
-    @Test(arguments: ["api", "https:///x", ""]) func `a base URL without host leaves the request without one`(
-        text: String
-    ) throws {
+    @Test(arguments: ["api", "https:///x", ""])
+    func `a base URL without host leaves the request without one`(text: String) throws {
         guard let url = URL(string: text) else { return }
         var request = HTTPRequest()
         ServerEnvironment(baseURL: url).apply(to: &request)

@@ -74,11 +74,8 @@
             func `the fault of a certificate determines the code`(
                 certificate: String, key: String, code: URLError.Code
             ) async throws {
-                var (server, transport) = (MockServer.Configuration(), TransportConfiguration())
-                server.tls = MockServer.TLS(certificate: certificate, key: key)
-                transport.security.roots = .pem(Data(Certificates.authority.utf8))
-                let running = try await MockServer.start(server) { _ in .text("") }
-                let client = HTTPClient(transport: HTTPClient.makeTransport(transport))
+                let running = try await MockServer.secure(MockServer.TLS(certificate: certificate, key: key))
+                let client = HTTPClient(transport: HTTPClient.makeTransport(.trusting))
                 let error = try await #require(throws: HTTPError.self) {
                     try await client.send(HTTPRequest(url: running.url))
                 }

@@ -72,8 +72,7 @@ import Testing
         #expect(timing.map(\.name) == ["db"] && timing.first?.duration == .milliseconds(5))
         let traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
         #expect(TraceContext(traceparent: traceparent, baggage: "a=1;\(mark),b=2")?.baggage == ["a": "1", "b": "2"])
-        let linked = HTTPResponse(
-            request: HTTPRequest(), status: .ok, headers: ["Link": "<a>; rel=\"next \(mark)x\""])
+        let linked = HTTPResponse(request: HTTPRequest(), status: .ok, headers: ["Link": "<a>; rel=\"next \(mark)x\""])
         #expect(linked.links.first?.relations.contains("next") == true)
         let rate: HTTPHeaders = ["RateLimit": "\"a\";r=0;\(mark);t=5"]
         let response = HTTPResponse(request: HTTPRequest(), status: .ok, headers: rate)

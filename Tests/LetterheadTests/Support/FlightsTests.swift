@@ -43,9 +43,8 @@ import Testing
         #expect(join(until: gate).isFirst)
     }
 
-    @Test(arguments: [true, false]) func `the operation is cancelled with its last waiting task unless it is lasting`(
-        isLasting: Bool
-    ) async throws {
+    @Test(arguments: [true, false])
+    func `the operation is cancelled with its last waiting task unless it is lasting`(isLasting: Bool) async throws {
         let gate = OneShot<Int>()
         let waits = [join(isLasting: isLasting, until: gate), join(until: gate)].map { wait(for: $0) }
         await until { [started] in started.value == 1 }
@@ -146,9 +145,8 @@ import Testing
         #expect(await wait(for: ticket).value.name == "reset")
     }
 
-    @Test(arguments: 0..<10) func `each ticket belongs to one operation of its key, in every order of events`(
-        seed: UInt64
-    ) async {
+    @Test(arguments: 0..<10)
+    func `each ticket belongs to one operation of its key, in every order of events`(seed: UInt64) async {
         var random = SeededGenerator(seed: seed)
         var open: [String: (gate: OneShot<Int>, waits: [Task<Flights<String, Int>.Outcome, Never>])] = [:]
         for _ in 0..<300 {

@@ -11,9 +11,8 @@ import Testing
         #expect(PercentEncoding.escape(text, .unreserved) == escaped && PercentEncoding.unescape(escaped) == text)
     }
 
-    @Test(arguments: UInt8.min...127) func `each byte is escaped the same alone, at the beginning and at the end`(
-        byte: UInt8
-    ) {
+    @Test(arguments: UInt8.min...127)
+    func `each byte is escaped the same alone, at the beginning and at the end`(byte: UInt8) {
         let isKept =
             "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~".utf8.contains(byte)
         let hex = String(byte, radix: 16, uppercase: true)

@@ -34,8 +34,7 @@
 
         private static let everything = 0..<Int.max
         private func configuration(_ records: Record...) -> TransportConfiguration {
-            var configuration = TransportConfiguration()
-            configuration.security.roots = .pem(Data(Certificates.authority.utf8))
+            var configuration = TransportConfiguration.trusting
             for record in records { configuration.security.verify { try record.check($0, $1) } }
             return configuration
         }

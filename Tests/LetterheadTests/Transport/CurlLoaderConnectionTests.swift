@@ -44,9 +44,7 @@
                 (.seconds(60), [1, 60, 60]), (.milliseconds(1500), [1, 2, 2]), (.never, [1, 32_767, 32_767]),
                 (nil, [0]),
             ] as [(Duration?, [CInt])])
-        func `TCP probes an idle connection after the configured time`(
-            time: Duration?, options: [CInt]
-        ) async throws {
+        func `TCP probes an idle connection after the configured time`(time: Duration?, options: [CInt]) async throws {
             let server = RawServer.answering("HTTP/1.1 204 No Content\r\n\r\n")
             var configuration = TransportConfiguration()
             #expect(configuration.tcpKeepAlive == .seconds(60))
@@ -91,9 +89,7 @@
         }
 
         @Test(arguments: [1, 2])
-        func `the total number of connections is limited, and an idle one is replaced`(
-            limit: Int
-        ) async throws {
+        func `the total number of connections is limited, and an idle one is replaced`(limit: Int) async throws {
             let loader = Carrier.loader(TransportConfiguration().with { $0.maximumConnections = limit })
             let serving = Serving()
             let servers = (0..<3).map { _ in
@@ -114,9 +110,7 @@
         }
 
         @Test(arguments: [(999, false), (1_000, false), (1_001, true)])
-        func `a head over the limit is an error that names the setting`(
-            size: Int, isTooLarge: Bool
-        ) async throws {
+        func `a head over the limit is an error that names the setting`(size: Int, isTooLarge: Bool) async throws {
             let configuration = TransportConfiguration().with { $0.maximumHeadSize = 1_000 }
             let start = "HTTP/1.1 204 No Content\r\nX: "
             let padding = String(repeating: "x", count: size - start.utf8.count - 4)

@@ -10,9 +10,8 @@
     @Suite(.bothCarriers, .timeLimit(.minutes(2)))
     struct CurlLoaderWaitingTests {
         private func loader(_ change: (inout TransportConfiguration) -> Void = { _ in }) -> CurlLoader {
-            var configuration = TransportConfiguration()
+            var configuration = TransportConfiguration.trusting
             configuration.maximumConnectionsPerHost = 1
-            configuration.security.roots = .pem(Data(Certificates.authority.utf8))
             change(&configuration)
             return Carrier.loader(configuration)
         }

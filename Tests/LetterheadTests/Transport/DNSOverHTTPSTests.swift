@@ -14,9 +14,7 @@
         private func resolver(
             _ closure: @escaping MockServer.Closure = { .init(headers: mediaType, body: answer(to: $0.body)) }
         ) async throws -> MockServer {
-            var configuration = MockServer.Configuration()
-            configuration.tls = MockServer.TLS(certificate: Certificates.valid, key: Certificates.validKey)
-            return try await MockServer.start(configuration, closure: closure)
+            try await MockServer.secure(.valid, closure)
         }
 
         private static let mediaType: HTTPHeaders = ["Content-Type": "application/dns-message"]
@@ -33,11 +31,9 @@
         }
 
         private func configuration(_ resolver: MockServer) -> TransportConfiguration {
-            var configuration = TransportConfiguration()
-            configuration.proxy = .direct
-            configuration.security.roots = .pem(Data(Certificates.authority.utf8))
-            configuration.dnsOverHTTPS = resolver.url.appending(path: "dns-query")
-            return configuration
+            TransportConfiguration.trusting.with {
+                ($0.proxy, $0.dnsOverHTTPS) = (.direct, resolver.url.appending(path: "dns-query"))
+            }
         }
 
         private let server = RawServer.answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
@@ -151,12 +147,9 @@
         }
 
         private func rawConfiguration(_ resolver: RawServer) -> TransportConfiguration {
-            var configuration = TransportConfiguration()
-            configuration.proxy = .direct
-            configuration.connectTimeout = nil
-            configuration.security.roots = .pem(Data(Certificates.authority.utf8))
-            configuration.dnsOverHTTPS = resolver.url()
-            return configuration
+            TransportConfiguration.trusting.with {
+                ($0.proxy, $0.connectTimeout, $0.dnsOverHTTPS) = (.direct, nil, resolver.url())
+            }
         }
 
         /// Reads what arrives until the client closes the connection.

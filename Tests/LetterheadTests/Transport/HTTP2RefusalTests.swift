@@ -9,9 +9,7 @@
 
     /// Requests over HTTP/2 that the server refuses without having processed them (RFC 9113, 8.7), or that an invalid
     /// frame ends.
-    @Suite(
-        .timeLimit(.minutes(3)),
-        .enabled("OpenSSL is not installed", { RawTLS(choosesHTTP2: true) != nil }))
+    @Suite(.timeLimit(.minutes(3)), .enabled("OpenSSL is not installed", { RawTLS(choosesHTTP2: true) != nil }))
     struct HTTP2RefusalTests {
         private func load(_ method: HTTPMethod, _ server: RawServer, over loader: CurlLoader) async throws
             -> HTTPResponse
@@ -21,10 +19,7 @@
         }
 
         private var loader: CurlLoader {
-            var configuration = TransportConfiguration()
-            configuration.security.roots = .pem(Data(Certificates.authority.utf8))
-            configuration.idleTimeout = .seconds(5)
-            return CurlLoader(configuration)
+            CurlLoader(TransportConfiguration.trusting.with { $0.idleTimeout = .seconds(5) })
         }
 
         @Test(arguments: [HTTP2Frame.refusal(of: 1), .goAway(last: 0)])

@@ -11,11 +11,7 @@
         .timeLimit(.minutes(3)),
         .enabled("HTTP/2 is not tested: nginx is not installed, or cannot speak it") { await Nginx.isThere() })
     struct HTTP2Tests {
-        private var trusting: TransportConfiguration {
-            var configuration = TransportConfiguration()
-            configuration.security.roots = .pem(Data(Certificates.authority.utf8))
-            return configuration
-        }
+        private let trusting = TransportConfiguration.trusting
 
         @Test func `HTTP/2 is used over TLS if the server offers it, with one connection for all requests`()
             async throws

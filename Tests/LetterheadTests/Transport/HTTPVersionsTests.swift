@@ -9,12 +9,9 @@
     @Suite(.timeLimit(.minutes(1)))
     struct HTTPVersionsTests {
         private func configuration(_ versions: TransportConfiguration.HTTPVersions) -> TransportConfiguration {
-            var configuration = TransportConfiguration()
-            configuration.httpVersions = versions
-            configuration.proxy = .direct
-            configuration.security.roots = .pem(Data(Certificates.authority.utf8))
-            configuration.idleTimeout = .seconds(20)
-            return configuration
+            TransportConfiguration.trusting.with {
+                ($0.httpVersions, $0.proxy, $0.idleTimeout) = (versions, .direct, .seconds(20))
+            }
         }
 
         /// A server of HTTP/1.1 and of HTTP/2, whichever the client begins with.

@@ -11,11 +11,7 @@
     /// What a server may send to crash the process, or to deliver a response to the wrong caller.
     @Suite(.bothCarriers, .timeLimit(.minutes(3)))
     struct HostileServerTests {
-        private var trusting: TransportConfiguration {
-            var configuration = TransportConfiguration()
-            configuration.security.roots = .pem(Data(Certificates.authority.utf8))
-            return configuration
-        }
+        private let trusting = TransportConfiguration.trusting
 
         /// A separate program. Its freed memory is overwritten, so that a use of it is detected.
         @Test(arguments: ["folds", "claims"])

@@ -152,8 +152,7 @@
         }
 
         @Test func `an idle and an old connection are not used again`() async throws {
-            let (status, output) = try await ChildProcess.run(
-                ofPackage: "transport-stress", ["lifetimes"], seconds: 60)
+            let (status, output) = try await ChildProcess.run(ofPackage: "transport-stress", ["lifetimes"], seconds: 60)
             #expect(status == 0 && output.contains("idle 2, old 2, kept 1"), "\(output)")
         }
     }

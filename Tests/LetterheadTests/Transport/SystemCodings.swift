@@ -10,9 +10,7 @@
                 CInt, CInt, CInt, Int, UnsafePointer<UInt8>?, UnsafeMutablePointer<Int>, UnsafeMutablePointer<UInt8>
             ) -> CInt
         private typealias ZstdCompress =
-            @convention(c) (
-                UnsafeMutableRawPointer, Int, UnsafeRawPointer?, Int, CInt
-            ) -> Int
+            @convention(c) (UnsafeMutableRawPointer, Int, UnsafeRawPointer?, Int, CInt) -> Int
 
         static let offered: String = {
             let libraries = [("br", "libbrotlidec.so.1"), ("zstd", "libzstd.so.1")]

@@ -10,11 +10,7 @@
     /// Connections that TLS refuses, and connections that end before TLS is established.
     @Suite(.bothCarriers, .timeLimit(.minutes(2)))
     struct TLSHandshakeTests {
-        private var trusting: TransportConfiguration {
-            var configuration = TransportConfiguration()
-            configuration.security.roots = .pem(Data(Certificates.authority.utf8))
-            return configuration
-        }
+        private let trusting = TransportConfiguration.trusting
 
         private func failure(_ configuration: TransportConfiguration, _ request: HTTPRequest) async -> HTTPError? {
             await #expect(throws: HTTPError.self) { try await Carrier.loader(configuration).load(request) }
@@ -145,11 +141,9 @@
         }
 
         private func demanding(_ version: MockServer.TLS.Version) async throws -> MockServer {
-            var configuration = MockServer.Configuration()
-            var tls = MockServer.TLS(certificate: Certificates.valid, key: Certificates.validKey)
+            var tls = MockServer.TLS.valid
             (tls.clientAuthority, tls.versions) = (Certificates.authority, version...version)
-            configuration.tls = tls
-            return try await MockServer.start(configuration) { _ in .text("private") }
+            return try await MockServer.secure(tls)
         }
 
         @Test(arguments: Identity.refused, [TransportConfiguration.HTTPVersions.http1, .http2])

@@ -34,8 +34,7 @@ struct TransferProgressTests {
     @Test func `each closure that a template adds is called`() {
         let (first, second) = (Seen(), Seen())
         let template = TestEndpoint().onProgress { first.add($0) }.onProgress { second.add($0) }
-        template.options.onProgress?(
-            HTTPRequest.Progress(direction: .upload, completedBytes: 1, totalBytes: 2))
+        template.options.onProgress?(HTTPRequest.Progress(direction: .upload, completedBytes: 1, totalBytes: 2))
         #expect(first.all.count == 1 && second.all == first.all)
     }
 

@@ -84,9 +84,7 @@
         }
 
         @Test func `TLS is sent through a tunnel, and the proxy receives only the host`() async throws {
-            var serverConfiguration = MockServer.Configuration()
-            serverConfiguration.tls = MockServer.TLS(certificate: Certificates.valid, key: Certificates.validKey)
-            let server = try await MockServer.start(serverConfiguration) { .text($0.path) }
+            let server = try await MockServer.secure { .text($0.path) }
             let (heads, port) = (Heads(), try #require(server.url.port))
             let proxy = RawServer { connection, _ in
                 guard let head = connection.readHead() else { return }
@@ -95,8 +93,7 @@
                 connection.relay(toPort: port)
                 connection.close()
             }
-            var configuration = TransportConfiguration()
-            configuration.security.roots = .pem(Data(Certificates.authority.utf8))
+            var configuration = TransportConfiguration.trusting
             configuration.proxy = .http("127.0.0.1", port: proxy.port).authenticated(user: "u", password: "p")
             var request = HTTPRequest(method: .post, url: server.url.appending(path: "secret"))
             request.headers["X-Secret"] = "1"

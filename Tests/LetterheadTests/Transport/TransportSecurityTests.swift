@@ -8,11 +8,7 @@
 
     @Suite(.bothCarriers, .timeLimit(.minutes(3)))
     struct TransportSecurityTests {
-        private var trusting: TransportConfiguration {
-            var configuration = TransportConfiguration()
-            configuration.security.roots = .pem(Data(Certificates.authority.utf8))
-            return configuration
-        }
+        private let trusting = TransportConfiguration.trusting
 
         private func failure(_ configuration: TransportConfiguration, _ server: MockServer) async -> HTTPError? {
             await #expect(throws: HTTPError.self) {
@@ -158,9 +154,14 @@
         static func secure(
             _ tls: TLS = .valid, _ closure: @escaping Closure = { _ in .text("private") }
         ) async throws -> MockServer {
-            var configuration = Configuration()
-            configuration.tls = tls
-            return try await start(configuration, closure: closure)
+            try await start(Configuration().with { $0.tls = tls }, closure: closure)
+        }
+    }
+
+    extension TransportConfiguration {
+        /// Trusts ``Certificates/authority``.
+        static var trusting: TransportConfiguration {
+            TransportConfiguration().with { $0.security.roots = .pem(Data(Certificates.authority.utf8)) }
         }
     }
 #endif

@@ -19,9 +19,7 @@ private let api = URL(string: "https://api.example.com") ?? URL(filePath: "/")
         HTTPClient(environment: ServerEnvironment(baseURL: url), authentication: authentication, transport: mock)
     }
 
-    private func failure(
-        _ client: HTTPClient, _ template: some RequestTemplate
-    ) async -> HTTPError? {
+    private func failure(_ client: HTTPClient, _ template: some RequestTemplate) async -> HTTPError? {
         do {
             _ = try await client.send(template)
             return nil

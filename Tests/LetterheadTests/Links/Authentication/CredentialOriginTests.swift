@@ -74,9 +74,8 @@ private final class Switch: Sendable {
         #expect(mock.authorizations == ["Bearer t", "Bearer t"])
     }
 
-    @Test(arguments: OriginCase.all) func `a request to a template's own base URL has no credentials of the client`(
-        kind: OriginCase
-    ) async throws {
+    @Test(arguments: OriginCase.all)
+    func `a request to a template's own base URL has no credentials of the client`(kind: OriginCase) async throws {
         struct Elsewhere: RequestTemplate {
             var baseURL: URL? { second }
             var path: RequestPath { "me" }
@@ -88,9 +87,8 @@ private final class Switch: Sendable {
         #expect(mock.authorizations == [nil, nil])
     }
 
-    @Test(arguments: OriginCase.all) func `credentials are not sent to the new origin of an environment that changes`(
-        kind: OriginCase
-    ) async throws {
+    @Test(arguments: OriginCase.all)
+    func `credentials are not sent to the new origin of an environment that changes`(kind: OriginCase) async throws {
         let environment = Switch()
         let client = environment.client(kind.make(nil), mock)
         for url in [first, second, first] {
@@ -100,9 +98,8 @@ private final class Switch: Sendable {
         #expect(mock.authorizations == ["Bearer t", nil, "Bearer t"])
     }
 
-    @Test(arguments: OriginCase.all) func `credentials are sent to the new origin of an environment if it is allowed`(
-        kind: OriginCase
-    ) async throws {
+    @Test(arguments: OriginCase.all)
+    func `credentials are sent to the new origin of an environment if it is allowed`(kind: OriginCase) async throws {
         let environment = Switch()
         let client = environment.client(kind.make([first, second]), mock)
         for url in [first, second] {
@@ -112,9 +109,8 @@ private final class Switch: Sendable {
         #expect(mock.authorizations == ["Bearer t", "Bearer t"])
     }
 
-    @Test(arguments: OriginCase.all) func `a 401 tells why the request was not signed, and an event does as well`(
-        kind: OriginCase
-    ) async throws {
+    @Test(arguments: OriginCase.all)
+    func `a 401 tells why the request was not signed, and an event does as well`(kind: OriginCase) async throws {
         let log = EventRecorder()
         let client = HTTPClient(
             environment: ServerEnvironment(baseURL: first), authentication: kind.make(nil), observers: [log],
@@ -130,9 +126,8 @@ private final class Switch: Sendable {
         #expect(signed?.message.contains("not signed") == false)
     }
 
-    @Test(arguments: OriginCase.all) func `a 401 tells that a closure now returns another environment`(
-        kind: OriginCase
-    ) async throws {
+    @Test(arguments: OriginCase.all)
+    func `a 401 tells that a closure now returns another environment`(kind: OriginCase) async throws {
         let environment = Switch()
         let mock = MockLoader { HTTPResponse(request: $0, status: $0.host == "a.example" ? .ok : .unauthorized) }
         let client = environment.client(kind.make(nil), mock)

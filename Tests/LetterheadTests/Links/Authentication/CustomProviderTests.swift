@@ -203,8 +203,7 @@ private struct RegistryTokens: CredentialProvider {
         let mock = MockLoader { request in
             HTTPResponse(request: request, status: .unauthorized, body: HTTPResponseBody(Data(count: 100_000)))
         }
-        let client = HTTPClient(
-            authentication: .shared(Provider(seen: seen), allowedOrigins: [api]), transport: mock)
+        let client = HTTPClient(authentication: .shared(Provider(seen: seen), allowedOrigins: [api]), transport: mock)
         #expect(try await send("/a", over: client, body: DataBody(Data(count: 10))) == 401)
         #expect(seen.value?.body.buffered?.count == 1 << 16 && seen.value?.request.body.isEmpty == true)
     }

@@ -20,8 +20,7 @@ private func sent(
 
 @Suite struct HTTPAuthenticationTests {
     @Test func `Basic credentials are base64 of UTF-8`() async throws {
-        let signed = try await sent(
-            HTTPRequest(url: api), client: .basic(username: "Aladdin", password: "open sesame"))
+        let signed = try await sent(HTTPRequest(url: api), client: .basic(username: "Aladdin", password: "open sesame"))
         #expect(signed.headers["Authorization"] == "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==")
         let composed = try await sent(HTTPRequest(url: api), client: .basic(username: "\u{E9}", password: "\u{C5}"))
         #expect(composed.headers[.authorization] == "Basic w6k6w4U=")
@@ -166,9 +165,7 @@ private func sent(
     @Test(arguments: [
         HTTPAuthentication.anonymous, .composite(["other": .anonymous]), .composite(["x": .named("x")]),
     ])
-    func `an unknown name is cannotAuthenticate, and nothing is sent`(
-        client: HTTPAuthentication
-    ) async throws {
+    func `an unknown name is cannotAuthenticate, and nothing is sent`(client: HTTPAuthentication) async throws {
         let mock = MockLoader { HTTPResponse(request: $0, status: .ok) }
         let request = HTTPRequest(url: api).with { $0.authentication = .named("x") }
         let error = await failure { try await (Authenticate(client) --> mock).load(request) }
@@ -177,9 +174,7 @@ private func sent(
 
     @Test func `a reset reaches every method of a composite and the next loader once`() async {
         let (first, second, below) = (CountResets(), CountResets(), CountResets())
-        let composite = HTTPAuthentication.composite([
-            "a": .method("a", link: first), "b": .method("b", link: second),
-        ])
+        let composite = HTTPAuthentication.composite(["a": .method("a", link: first), "b": .method("b", link: second)])
         await (Authenticate(composite) --> below --> MockLoader()).reset()
         #expect([first, second, below].map(\.count) == [1, 1, 1])
     }

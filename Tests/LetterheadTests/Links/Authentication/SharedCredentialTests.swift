@@ -44,15 +44,24 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         #expect(mock.requests.isEmpty)
     }
 
-    @Test func `a provider that sends over its own client fails, and the error names the remedy`() async throws {
-        let (holder, mock) = (Observed<HTTPClient?>(nil), MockLoader { .ok($0) })
+    /// A client whose provider sends something over the client itself.
+    private func client(
+        _ holder: Observed<HTTPClient?>, _ mock: MockLoader,
+        login: @escaping @Sendable (HTTPClient?) async throws -> Void
+    ) -> HTTPClient {
         let client = HTTPClient(
             environment: ServerEnvironment(baseURL: api),
             authentication: .bearer { _ in
-                _ = try await holder.value?.send(Get<String>("login"))
+                try await login(holder.value)
                 return "t"
             }, transport: mock)
         holder.change { $0 = client }
+        return client
+    }
+
+    @Test func `a provider that sends over its own client fails, and the error names the remedy`() async throws {
+        let (holder, mock) = (Observed<HTTPClient?>(nil), MockLoader { .ok($0) })
+        let client = client(holder, mock) { _ = try await $0?.send(Get<String>("login")) }
         defer { holder.change { $0 = nil } }
         let error = await #expect(throws: HTTPError.self) { try await client.send(Get<String>("me")) }
         #expect(error?.code == .cannotAuthenticate && error?.description.contains("send it to need.next") == true)
@@ -63,13 +72,8 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
 
     @Test func `a provider may send anonymous requests over its own client`() async throws {
         let (holder, mock) = (Observed<HTTPClient?>(nil), MockLoader { .ok($0) })
-        let client = HTTPClient(
-            environment: ServerEnvironment(baseURL: api),
-            authentication: .bearer { _ in
-                _ = try await holder.value?.send(TestEndpoint<HTTPResponse>("login").authenticated(by: .anonymous))
-                return "t"
-            }, transport: mock)
-        holder.change { $0 = client }
+        let login = TestEndpoint<HTTPResponse>("login").authenticated(by: .anonymous)
+        let client = client(holder, mock) { _ = try await $0?.send(login) }
         defer { holder.change { $0 = nil } }
         _ = try await client.send(TestEndpoint<HTTPResponse>("me"))
         #expect(mock.requests.map { $0.headers[.authorization] } == [nil, "Bearer t"])
@@ -105,16 +109,6 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         let chain = home --> Authenticate(.shared(provider)) --> MockLoader { .ok($0) }
         for _ in 1...3 { _ = await failure { try await chain.load(HTTPRequest(url: api)) } }
         #expect(needs.all == ["none false", "t1 false", "t1 false"])
-    }
-
-    @Test func `a second 401 is the response`() async throws {
-        let mock = MockLoader { HTTPResponse(request: $0, status: .unauthorized) }
-        let counter = Atomic(0)
-        let bearer = HTTPAuthentication.bearer { _ in
-            Secret("t\(counter.add(1, ordering: .relaxed).newValue)")
-        }
-        let response = try await (home --> Authenticate(bearer) --> mock).load(HTTPRequest(url: api))
-        #expect(response.status == .unauthorized && mock.requests.count == 2)
     }
 
     @Test func `cancelling one waiting request cancels no other`() async throws {

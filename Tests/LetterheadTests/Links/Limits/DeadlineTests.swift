@@ -53,8 +53,7 @@ import Testing
             return .ok(request)
         }
         let environment = ServerEnvironment(baseURL: try #require(URL(string: "https://a.test")))
-        let client = HTTPClient(
-            environment: environment, links: Deadline(.seconds(60), clock: clock), transport: mock)
+        let client = HTTPClient(environment: environment, links: Deadline(.seconds(60), clock: clock), transport: mock)
         let response = try await client.send(try .to("https://a.test/x"))
         #expect(response.request.timeLeft == nil)
         let error = await #expect(throws: HTTPError.self) { try await client.send(try .to("https://a.test/slow")) }

@@ -100,9 +100,8 @@ private func request(_ path: RequestPath = "/", method: HTTPMethod = .get) -> HT
         for task in tasks { _ = try await task.value }
     }
 
-    @Test(arguments: [0, 1, 2]) func `a cancelled request does not affect the others, even if it is the first`(
-        index: Int
-    ) async throws {
+    @Test(arguments: [0, 1, 2])
+    func `a cancelled request does not affect the others, even if it is the first`(index: Int) async throws {
         let tasks = await start([request(), request(), request()])
         await held.waitForRunning(1)
         tasks[index].cancel()

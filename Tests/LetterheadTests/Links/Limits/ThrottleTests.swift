@@ -256,9 +256,8 @@ private func request(_ path: RequestPath, _ throttling: Throttle.Settings = .alw
         #expect(try await task.value.status == .ok)
     }
 
-    @Test(arguments: [true, false]) func `a streamed response holds its slot until it is read or dropped`(
-        isRead: Bool
-    ) async throws {
+    @Test(arguments: [true, false])
+    func `a streamed response holds its slot until it is read or dropped`(isRead: Bool) async throws {
         let throttle = Throttle(limit: 1)
         let chain =
             throttle

@@ -164,15 +164,11 @@ private struct ReadPerson: RequestTemplate {
 
     #if os(Linux)
         @Test func `TLS has a version and a cipher suite`() async throws {
-            var configuration = MockServer.Configuration()
-            configuration.tls = MockServer.TLS(certificate: Certificates.valid, key: Certificates.validKey)
-            let server = try await MockServer.start(configuration) { _ in .text("private") }
-            var transport = TransportConfiguration()
-            transport.security.roots = .pem(Data(Certificates.authority.utf8))
+            let server = try await MockServer.secure()
             let url = try #require(URL(string: "https://localhost:\(server.port)"))
             let client = HTTPClient(
                 environment: ServerEnvironment(baseURL: url), observers: [log],
-                transport: HTTPClient.makeTransport(transport))
+                transport: HTTPClient.makeTransport(.trusting))
             _ = try await client.send(TestEndpoint("a"))
             await server.stop()
             let end = try #require(log.first("tls.end"))

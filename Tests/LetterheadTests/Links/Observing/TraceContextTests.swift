@@ -56,14 +56,12 @@ import Testing
 
     @Test func `each attempt has its own span in the trace of the task`() async throws {
         let (sent, client) = client(TraceContextPropagation(random: numbers()))
-        let context = TraceContext(
-            traceparent: Self.valid, tracestate: "congo=1", baggage: "userId=alice")
+        let context = TraceContext(traceparent: Self.valid, tracestate: "congo=1", baggage: "userId=alice")
         try await TraceContext.$current.withValue(context) {
             _ = try await client.send(TestEndpoint("users").retry(.immediate, maximumRetries: 2))
         }
         let headers = sent.withLock { $0 }
-        #expect(
-            headers.map { $0["traceparent"] } == (1...3).map { "00-\(Self.trace)-000000000000000\($0)-01" })
+        #expect(headers.map { $0["traceparent"] } == (1...3).map { "00-\(Self.trace)-000000000000000\($0)-01" })
         #expect(headers.allSatisfy { $0["tracestate"] == "congo=1" && $0["baggage"] == "userId=alice" })
     }
 

@@ -113,19 +113,15 @@ private struct Odd: Error {}
         let write = ModifyRequest { request in
             request.path = RequestPath(
                 escaped: request.path.string.replacingOccurrences(of: "+", with: "%2B"), route: nil)
-            request.query = QueryParameters(
-                escaped: request.query.escaped.replacingOccurrences(of: "+", with: "%2B"))
+            request.query = QueryParameters(escaped: request.query.escaped.replacingOccurrences(of: "+", with: "%2B"))
         }
         let (chain, first) = (FollowRedirects() --> write --> mock, try HTTPRequest.to("https://a.test/\(target)"))
         let error = await #expect(throws: HTTPError.self) { try await chain.load(first) }
         #expect(error?.code == .tooManyRedirects && error?.message.contains("loop") == true && mock.requests.count == 2)
     }
 
-    @Test(arguments: [(0, 1), (3, 4), (20, 21)]) func `the limit is applied, and the error names it`(
-        limit: Int, sent: Int
-    )
-        async throws
-    {
+    @Test(arguments: [(0, 1), (3, 4), (20, 21)])
+    func `the limit is applied, and the error names it`(limit: Int, sent: Int) async throws {
         let mock = MockLoader { request in
             let next = try #require(request.path.segments.last.flatMap { Int($0) }) + 1
             return HTTPResponse(request: request, status: .found, headers: ["Location": "/\(next)"])
@@ -148,9 +144,8 @@ private struct Odd: Error {}
         #expect(left.all == ["900.0 seconds", "900.0 seconds"])
     }
 
-    @Test(arguments: ["/1", "https://A.test/1", "1", "#x"]) func `a redirect to its own URL is followed`(
-        location: String
-    ) async throws {
+    @Test(arguments: ["/1", "https://A.test/1", "1", "#x"])
+    func `a redirect to its own URL is followed`(location: String) async throws {
         let mock = MockLoader()
             .then { HTTPResponse(request: $0, status: .found, headers: ["Location": location]) }
             .then { .ok($0) }
@@ -161,8 +156,7 @@ private struct Odd: Error {}
     @Test func `a redirect to its own URL is a loop if the same response arrives again`() async throws {
         let number = Tally()
         let mock = MockLoader {
-            HTTPResponse(
-                request: $0, status: .found, headers: ["Location": "/1", "Date": "day \(number.next())"])
+            HTTPResponse(request: $0, status: .found, headers: ["Location": "/1", "Date": "day \(number.next())"])
         }
         let error = await failure { try await (FollowRedirects() --> mock).load(.to("https://a.test/1")) }
         #expect(error?.code == .tooManyRedirects && error?.message.contains("loop") == true && mock.requests.count == 2)

@@ -51,9 +51,7 @@ import Testing
     @Test(
         arguments: [(.seconds(9), .seconds(2)), (.seconds(1), .seconds(1)), (nil, .seconds(2))]
             as [(Duration?, Duration)])
-    func `an alternate must meet its own deadline and the original's`(
-        original: Duration?, left: Duration
-    ) async {
+    func `an alternate must meet its own deadline and the original's`(original: Duration?, left: Duration) async {
         let mock = MockLoader { [journal] request in
             if request.path == "/token" { journal.write(request.timeLeft.map { "\($0)" } ?? "none") }
             return HTTPResponse(request: request, status: request.path == "/token" ? 200 : 401)

@@ -28,7 +28,8 @@ import Testing
             name: String, strategy: HTTPRetryStrategy, seconds: [Int?]
         )
     {
-        #expect((1...5).map { strategy.delay(before: $0) } == seconds.map { $0.map { .seconds($0) } })
+        let waits: [Duration?] = (1...5).map { strategy.delay(before: $0) }
+        #expect(waits == seconds.map { $0.map { .seconds($0) } })
     }
 
     @Test(arguments: [

@@ -77,9 +77,8 @@ import Testing
         #expect(accounts.tokensLeft(for: nil) == 0)
     }
 
-    @Test(arguments: [1, 50, 1_000]) func `the attempts at a failing server are bounded by the calls and the budget`(
-        calls: Int
-    ) async {
+    @Test(arguments: [1, 50, 1_000])
+    func `the attempts at a failing server are bounded by the calls and the budget`(calls: Int) async {
         let scene = RetryScene(.answering(503))
         for _ in 0..<calls { #expect(await load(scene).status == 503) }
         #expect(scene.sent <= calls + 100 && scene.sent == calls + min(calls * 3, 100))

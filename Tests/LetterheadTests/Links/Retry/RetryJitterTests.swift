@@ -25,9 +25,8 @@ import Testing
         #expect(strategy.delay(before: 1, random: { drawn }) == .seconds(seconds))
     }
 
-    @Test(arguments: [Double.nan, 2, .infinity]) func `a random number outside of 0...1 results in the longest wait`(
-        drawn: Double
-    ) {
+    @Test(arguments: [Double.nan, 2, .infinity])
+    func `a random number outside of 0...1 results in the longest wait`(drawn: Double) {
         #expect(full.delay(before: 1, random: { drawn }) == .seconds(8))
     }
 

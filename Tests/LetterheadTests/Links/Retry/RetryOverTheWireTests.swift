@@ -39,9 +39,8 @@ import Testing
         }
     }
 
-    @Test(arguments: [HTTPMethod.get, .post]) func `a port without a listener is retried with any method`(
-        method: HTTPMethod
-    ) async throws {
+    @Test(arguments: [HTTPMethod.get, .post])
+    func `a port without a listener is retried with any method`(method: HTTPMethod) async throws {
         let error = await error(try .to("http://127.0.0.1:1/", method: method))
         #expect(error?.code == .cannotConnect && error?.attempts.count == 3 && error?.mayHaveBeenSent == false)
     }

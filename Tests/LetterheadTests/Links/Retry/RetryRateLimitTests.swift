@@ -78,9 +78,8 @@ import Testing
         #expect(try await run(403, headers).sent == 1)
     }
 
-    @Test(arguments: [(404, 1), (503, 2)]) func `other statuses don't wait for a reset`(
-        status: Int, sent: Int
-    ) async throws {
+    @Test(arguments: [(404, 1), (503, 2)])
+    func `other statuses don't wait for a reset`(status: Int, sent: Int) async throws {
         let result = try await run(status, ["RateLimit": "\"default\";r=0;t=30"])
         #expect(result.sent == sent && result.waits == (sent == 2 ? [.seconds(7)] : []))
     }

@@ -74,8 +74,7 @@ import Testing
             (Facts(standard: .delayed(.seconds(3))), .seconds(3)),
             (Facts(strategy: .delayed(.seconds(2)), standard: .delayed(.seconds(3))), .seconds(2)),
             (
-                Facts(
-                    asked: .delayed(.seconds(1)), strategy: .delayed(.seconds(2)), standard: .delayed(.seconds(3))),
+                Facts(asked: .delayed(.seconds(1)), strategy: .delayed(.seconds(2)), standard: .delayed(.seconds(3))),
                 .seconds(1)
             ),
             (Facts(asked: .delayed(.seconds(1)).asFallback(), standard: .delayed(.seconds(3))), .seconds(3)),

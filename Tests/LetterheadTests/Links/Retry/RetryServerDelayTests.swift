@@ -63,9 +63,8 @@ import Testing
         #expect(error?.message == "the status is not accepted (expected 200–299)")
     }
 
-    @Test(arguments: [(1, 1), (2, 2), (3, 1)]) func `the longest allowed wait is a setting`(
-        seconds: Int, sent: Int
-    ) async throws {
+    @Test(arguments: [(1, 1), (2, 2), (3, 1)])
+    func `the longest allowed wait is a setting`(seconds: Int, sent: Int) async throws {
         let clock = TestClock(isAutomatic: true)
         let mock = MockLoader.answering(503, 200, headers: ["Retry-After": "\(seconds)"])
         let longest = Duration.seconds(seconds == 1 ? 0 : 2)

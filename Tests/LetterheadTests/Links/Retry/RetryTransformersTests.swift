@@ -35,8 +35,7 @@ private struct Broken: Error, Equatable {}
     ) -> any HTTPLoader {
         let settings = Backoff(maximumRetries: maximumRetries, clock: TestClock(isAutomatic: true), random: { 1 })
         return Retry(
-            transformers: transformers, validators: validators ?? [validator("V1"), validator("V2")], settings)
-            --> mock
+            transformers: transformers, validators: validators ?? [validator("V1"), validator("V2")], settings) --> mock
     }
 
     @Test func `transformers run in order, and all of them before the validators`() async throws {

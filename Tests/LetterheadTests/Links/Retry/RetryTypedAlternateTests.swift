@@ -244,8 +244,7 @@ private struct GuestToken: RequestTemplate {
         let own = ServerEnvironment("https://a.test", headers: ["X-Tenant": "a"])
         let alternate = ClosureValidator(sending: TestEndpoint("token").environment(own)) { _, _ in }
         let client = HTTPClient(environment: ServerEnvironment("https://a.test"), transport: mock)
-        _ = try? await client.header("X-Tenant", "b").send(
-            GetSecret().validated(by: alternate).maximumRetries(1))
+        _ = try? await client.header("X-Tenant", "b").send(GetSecret().validated(by: alternate).maximumRetries(1))
         #expect(mock.requests.map(\.path.string) == ["/secret", "/token", "/secret"])
         #expect(mock.requests[1].headers["X-Tenant"] == "b")
     }

@@ -14,30 +14,27 @@ private enum Note: HTTPRequestOption {
 }
 
 @Suite(.timeLimit(.minutes(3))) struct RetryVerdictTests {
+    private let journal = Journal()
+
     /// A validator that writes down that it ran.
     private func note(
-        _ name: String, _ journal: Journal,
-        _ verdict: @escaping @Sendable (HTTPResponse) -> HTTPValidatorResult = { _ in .nextValidator }
+        _ name: String, _ verdict: @escaping @Sendable (HTTPResponse) -> HTTPValidatorResult = { _ in .nextValidator }
     ) -> ClosureValidator {
         ClosureValidator(
-            response: { response, _ in
+            response: { [journal] response, _ in
                 journal.write(name)
                 return verdict(response)
             },
-            failure: { _, _ in
+            failure: { [journal] _, _ in
                 journal.write("\(name) failure")
                 return .nextValidator
             })
     }
 
     @Test func `validators run in order until one fails the load`() async {
-        let journal = Journal()
         let scene = RetryScene(
             .answering(200),
-            validators: [
-                note("1", journal), note("2", journal), note("3", journal) { _ in .failChain(MyError(text: "third")) },
-                note("4", journal),
-            ])
+            validators: [note("1"), note("2"), note("3") { _ in .failChain(MyError(text: "third")) }, note("4")])
         let result = await scene.load()
         #expect(journal.all == ["1", "2", "3"])
         #expect(result.code == .validationFailed && result.error?.underlying as? MyError == MyError(text: "third"))
@@ -45,7 +42,6 @@ private enum Note: HTTPRequestOption {
     }
 
     @Test func `a replacement is judged by those that follow, and reaches the caller`() async {
-        let journal = Journal()
         let scene = RetryScene(
             .answering(200),
             validators: [
@@ -54,7 +50,7 @@ private enum Note: HTTPRequestOption {
                     changed[option: Note.self] = "noted"
                     return .nextValidatorWithResponse(changed)
                 }),
-                note("2", journal) { response in
+                note("2") { [journal] response in
                     journal.write(response[option: Note.self])
                     return .nextValidator
                 },
@@ -65,13 +61,12 @@ private enum Note: HTTPRequestOption {
     }
 
     @Test func `a failure can be replaced by a response, which is judged as such`() async {
-        let journal = Journal()
         let rescue = ClosureValidator(
             response: { _, _ in .nextValidator },
             failure: { failure, _ in
                 .nextValidatorWithResponse(HTTPResponse(request: failure.request, status: 203))
             })
-        let scene = RetryScene(.failing(.cannotConnect), validators: [note("1", journal), rescue, note("3", journal)])
+        let scene = RetryScene(.failing(.cannotConnect), validators: [note("1"), rescue, note("3")])
         #expect(await scene.load().status == 203)
         #expect(journal.all == ["1 failure", "3"])
     }
@@ -133,12 +128,9 @@ private enum Note: HTTPRequestOption {
     }
 
     @Test func `a verdict causes retries, and validators run once for each attempt`() async {
-        let journal = Journal()
         let scene = RetryScene(
             .answering(200, 200, 201),
-            validators: [
-                note("v", journal) { $0.status == 201 ? .nextValidator : .retry(.fibonacci(unit: .seconds(1))) }
-            ],
+            validators: [note("v") { $0.status == 201 ? .nextValidator : .retry(.fibonacci(unit: .seconds(1))) }],
             maximumRetries: 5)
         let result = await scene.load()
         #expect(result.status == 201 && result.attempts.count == 3 && journal.all.count == 3)
@@ -180,9 +172,8 @@ private enum Note: HTTPRequestOption {
     }
 
     @Test func `an endpoint's own validators judge before the client's`() async {
-        let journal = Journal()
-        let scene = RetryScene(.answering(200), validators: [note("client", journal)])
-        let own = note("own", journal)
+        let scene = RetryScene(.answering(200), validators: [note("client")])
+        let own = note("own")
         _ = await scene.load { $0.validators = [own] }
         #expect(journal.all == ["own", "client"])
     }
@@ -190,15 +181,14 @@ private enum Note: HTTPRequestOption {
     @Test func `a link below changes the response before validators, and its error is judged as a failure`()
         async throws
     {
-        let journal = Journal()
-        let changing = AnyLoader { request in
+        let changing = AnyLoader { [journal] request in
             journal.write("changed")
             return HTTPResponse(request: request, status: 200)
         }
-        _ = try await (Retry(validators: [note("judged", journal)]) --> changing).load(.plain())
+        _ = try await (Retry(validators: [note("judged")]) --> changing).load(.plain())
         #expect(journal.all == ["changed", "judged"])
         let broken = AnyLoader { _ in throw MyError(text: "broken") }
-        let chain = Retry(validators: [note("response", journal)]) --> broken
+        let chain = Retry(validators: [note("response")]) --> broken
         await #expect(throws: HTTPError.self) { try await chain.load(.plain()) }
         #expect(journal.all.suffix(1) == ["response failure"])
     }

@@ -22,9 +22,8 @@ import Testing
         #expect(try await body.walked() == data)
     }
 
-    @Test(arguments: ["missing", "missing/deeper", ""]) func `a path without a file is refused before anything is sent`(
-        name: String
-    ) {
+    @Test(arguments: ["missing", "missing/deeper", ""])
+    func `a path without a file is refused before anything is sent`(name: String) {
         let url = directory.url.appendingPathComponent(name)
         let error = #expect(throws: HTTPBodyError.self) { try FileBody(at: url).chunks() }
         #expect(error?.file == url && FileBody(at: url).contentLength == nil)
@@ -46,18 +45,16 @@ import Testing
         #expect(throws: HTTPBodyError.self) { try FileBody(at: url).chunks() }
     }
 
-    @Test(arguments: [99_999, 100_001]) func `a file that changes its size before it is opened is an error`(
-        size: Int
-    ) async throws {
+    @Test(arguments: [99_999, 100_001])
+    func `a file that changes its size before it is opened is an error`(size: Int) async throws {
         let url = try directory.file("a.bin", noise(100_000))
         var walk = try FileBody(at: url).chunks().makeAsyncIterator()
         _ = try directory.file("a.bin", noise(size))
         await #expect(throws: HTTPBodyError.self) { try await walk.next() }
     }
 
-    @Test(arguments: [300_000, 400_001]) func `a file that changes its size while it is sent is an error`(
-        size: Int
-    ) async throws {
+    @Test(arguments: [300_000, 400_001])
+    func `a file that changes its size while it is sent is an error`(size: Int) async throws {
         let url = try directory.file("a.bin", noise(400_000))
         var walk = try FileBody(at: url).chunks().makeAsyncIterator()
         #expect(try await walk.next()?.count == 262_144)

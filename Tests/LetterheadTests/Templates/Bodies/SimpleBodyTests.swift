@@ -78,9 +78,8 @@ import Testing
         #expect(body.additionalHeaders == ["Content-Type": "application/vnd.api+json", "X-Kind": "json"])
     }
 
-    @Test(arguments: [Double.nan, .infinity, -.infinity]) func `a number that is not finite is an EncodingError`(
-        number: Double
-    ) {
+    @Test(arguments: [Double.nan, .infinity, -.infinity])
+    func `a number that is not finite is an EncodingError`(number: Double) {
         #expect(throws: EncodingError.self) { try JSONBody([number]).encode() }
     }
 

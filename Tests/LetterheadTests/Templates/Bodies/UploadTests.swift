@@ -81,9 +81,7 @@ struct UploadTests {
     }
 
     @Test(arguments: [70_000, 300_001])
-    func `a file that changes its size while it is sent is never received as a complete body`(
-        size: Int
-    ) async throws {
+    func `a file that changes its size while it is sent is never received as a complete body`(size: Int) async throws {
         let file = try directory.file("a.bin", noise(300_000))
         let body = MultipartBody([
             .file(at: file, name: "f"),

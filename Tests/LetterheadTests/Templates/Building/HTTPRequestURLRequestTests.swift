@@ -38,11 +38,8 @@
             #expect(try HTTPRequest(urlRequest).urlString() == url)
         }
 
-        @Test(arguments: ["GET", "POST", "PURGE", "purge", "QUERY"]) func `a method is converted in both directions`(
-            method: String
-        )
-            throws
-        {
+        @Test(arguments: ["GET", "POST", "PURGE", "purge", "QUERY"])
+        func `a method is converted in both directions`(method: String) throws {
             let urlRequest = try request { $0.method = HTTPMethod(method) }.urlRequest()
             #expect(urlRequest.httpMethod == method)
             #expect(try HTTPRequest(urlRequest).method.rawValue == method)

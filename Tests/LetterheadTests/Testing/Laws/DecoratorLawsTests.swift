@@ -14,16 +14,14 @@ import Testing
         try await DecoratorLaws(changing: [.headers]) { PagedTrace(base: $0) }.check()
     }
 
-    @Test(arguments: BuiltInDecorator.all) func `every decorator of the library obeys the laws`(
-        decorator: BuiltInDecorator
-    ) async {
+    @Test(arguments: BuiltInDecorator.all)
+    func `every decorator of the library obeys the laws`(decorator: BuiltInDecorator) async {
         let laws = DecoratorLaws(changing: decorator.changed, precedence: decorator.precedence) { decorator.wrap($0) }
         #expect(await laws.violations() == [], "\(decorator.name)")
     }
 
-    @Test(arguments: BuiltInDecorator.all) func `three decorators obey the laws in any order`(
-        outer: BuiltInDecorator
-    ) async {
+    @Test(arguments: BuiltInDecorator.all)
+    func `three decorators obey the laws in any order`(outer: BuiltInDecorator) async {
         for middle in BuiltInDecorator.all {
             for inner in BuiltInDecorator.all {
                 let changed = outer.changed.union(middle.changed).union(inner.changed)

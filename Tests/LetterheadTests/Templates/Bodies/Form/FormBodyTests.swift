@@ -79,9 +79,7 @@ import Testing
     }
 
     @Test(arguments: [FormEncoder(), FormEncoder(.plus)])
-    func `the length is known and exact`(
-        encoder: FormEncoder
-    ) throws {
+    func `the length is known and exact`(encoder: FormEncoder) throws {
         for body in [
             FormBody(["a b": "é + *", "": "", "c": "\0\u{FF}"], encoder: encoder),
             FormBody(["a b": 1, "d": ["é", "+"]], encoder: encoder),

@@ -76,9 +76,7 @@ import Testing
     }
 
     @Test(arguments: [Double.nan, .infinity])
-    func `a number that is not finite is an EncodingError that names its path`(
-        number: Double
-    ) {
+    func `a number that is not finite is an EncodingError that names its path`(number: Double) {
         let error = #expect(throws: EncodingError.self) { try FormBody(encoding: ["a": [number]]).encode() }
         guard case .invalidValue(_, let context) = error else { return }
         #expect(context.codingPath.map(\.stringValue) == ["a", "0"])

@@ -61,14 +61,12 @@ import Testing
     @Test func `related parts name the type of their root`() throws {
         let parts: [MultipartBody.Part] = [.body(JSONBody(1)), .data(Data([1]), contentType: "image/png")]
         let body = MultipartBody(parts, subtype: "related", boundary: "b")
-        #expect(
-            body.additionalHeaders["Content-Type"] == "multipart/related; boundary=b; type=\"application/json\"")
+        #expect(body.additionalHeaders["Content-Type"] == "multipart/related; boundary=b; type=\"application/json\"")
     }
 
     @Test func `a nested body has its headers`() async throws {
         let inner = MultipartBody([.text("x")], subtype: "mixed", boundary: "in")
-        let body = MultipartBody(
-            [.body(inner, name: "files"), .body(JSONBody([1]), name: "json")], boundary: "out")
+        let body = MultipartBody([.body(inner, name: "files"), .body(JSONBody([1]), name: "json")], boundary: "out")
         let whole = """
             --out\r
             Content-Disposition: form-data; name="files"\r

@@ -40,9 +40,7 @@ import Testing
         let part = MultipartBody.Part.text("x", name: "n", filename: name)
         let plain = try head(part)
         let lines = plain.components(separatedBy: "\r\n")
-        #expect(
-            try head(part.withExtendedFilename())
-                == "\(lines[0]); filename*=UTF-8''\(escaped)\r\n\(lines[1])")
+        #expect(try head(part.withExtendedFilename()) == "\(lines[0]); filename*=UTF-8''\(escaped)\r\n\(lines[1])")
     }
 
     @Test func `a part without a filename, or with a custom disposition, has no extended filename`() throws {
