@@ -27,18 +27,14 @@ import Testing
 
     private static func response(_ status: HTTPStatus, _ headers: HTTPHeaders, to url: String = "https://h/a")
         -> HTTPResponse
-    {
-        HTTPResponse(request: (try? HTTPRequest(url)) ?? HTTPRequest(), status: status, headers: headers)
-    }
+    { HTTPResponse(request: (try? HTTPRequest(url)) ?? HTTPRequest(), status: status, headers: headers) }
 
     static let readers = [
         Reader("a value in a path") { marks in
             let path: RequestPath = "users/\(marks)"
             _ = path == "users/\(marks)x" || Set([path, "a"]).count == 1
         },
-        Reader("a raw path") { marks in
-            _ = Set(["\(raw: marks)" as RequestPath, "\(raw: marks)x"]).count
-        },
+        Reader("a raw path") { marks in _ = Set(["\(raw: marks)" as RequestPath, "\(raw: marks)x"]).count },
         Reader("a host") { marks in
             let origins = [HTTPOrigin(scheme: "https", host: marks), HTTPOrigin(scheme: marks, host: marks + "x")]
             _ = Set(origins).count == 1 || origins[0] == origins[1] || origins[0].isSecure

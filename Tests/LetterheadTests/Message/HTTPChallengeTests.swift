@@ -23,9 +23,7 @@ import Testing
         ("", []), (" ,\t,", []),
     ]) func `challenges are separated from parameters, tokens and the text of quoted strings`(
         field: String, expected: [String]
-    ) {
-        #expect(shown(fields: [field]) == expected)
-    }
+    ) { #expect(shown(fields: [field]) == expected) }
 
     @Test(arguments: [
         #"Digest realm="x"#, #"Digest realm="x\"#, #"Digest realm="x\""#, #"Digest a="b", realm="x"#,

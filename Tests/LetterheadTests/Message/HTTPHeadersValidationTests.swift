@@ -37,9 +37,7 @@ import Testing
         }
         for host in [
             "", "a b", "a.test, b.test", "u@a.test", "a.test/x", "a.test:0", "a.test:x", "a.test?", "a#", ":80",
-        ] {
-            #expect(refusal(["Host": host])?.code == .invalidRequest, "\(host)")
-        }
+        ] { #expect(refusal(["Host": host])?.code == .invalidRequest, "\(host)") }
         #expect(refusal(["Host": "a.test", "X": "1", "HOST": "a.test"])?.message.contains("Host") == true)
     }
 

@@ -25,7 +25,5 @@ import Testing
         ] as [(HTTPMethod, Bool, Bool)])
     func `safe methods, PUT and DELETE are idempotent, and nothing is assumed of any other method`(
         method: HTTPMethod, isSafe: Bool, isIdempotent: Bool
-    ) {
-        #expect(method.isSafe == isSafe && method.isIdempotent == isIdempotent)
-    }
+    ) { #expect(method.isSafe == isSafe && method.isIdempotent == isIdempotent) }
 }

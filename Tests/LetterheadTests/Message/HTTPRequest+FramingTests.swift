@@ -86,9 +86,7 @@ import Testing
     }
 
     @Test(arguments: [2, 4, -1]) func `a body that declares another length than it has is refused`(length: Int) {
-        let error = #expect(throws: HTTPError.self) {
-            try request(Parcel(contentLength: length)).framedBody()
-        }
+        let error = #expect(throws: HTTPError.self) { try request(Parcel(contentLength: length)).framedBody() }
         #expect(error?.code == .invalidRequest && error?.underlying is HTTPBodyError)
     }
 
@@ -101,9 +99,7 @@ import Testing
     }
 
     @Test func `the cancellation of a body cancels the load`() {
-        let error = #expect(throws: HTTPError.self) {
-            try request(Parcel(error: CancellationError())).framedBody()
-        }
+        let error = #expect(throws: HTTPError.self) { try request(Parcel(error: CancellationError())).framedBody() }
         #expect(error?.code == .cancelled)
     }
 

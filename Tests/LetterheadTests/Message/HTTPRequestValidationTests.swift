@@ -47,9 +47,7 @@ import Testing
     @Test(arguments: [
         "example.com", "EXAMPLE.com", "127.0.0.1", "[::1]", "[2001:db8::1]", "[::ffff:1.2.3.4]", "a-b.c", "a_b",
         "xn--bcher-kva.example", "localhost", "h.",
-    ]) func `a name and an address are hosts`(host: String) {
-        #expect(refusal { $0.host = host } == nil)
-    }
+    ]) func `a name and an address are hosts`(host: String) { #expect(refusal { $0.host = host } == nil) }
 
     @Test(arguments: [Int.min, -1, 0, 65_536, Int.max]) func `a port out of range is refused`(port: Int) throws {
         let error = try #require(refusal { $0.port = port })
@@ -67,9 +65,7 @@ import Testing
     }
 
     @Test(arguments: ["http", "https", "HTTP", "Https"]) func `http and https are accepted in any case`(scheme: String)
-    {
-        #expect(refusal { $0.scheme = scheme } == nil)
-    }
+    { #expect(refusal { $0.scheme = scheme } == nil) }
 
     @Test func `user and password in a URL are refused, and not part of the error`() throws {
         let url = try #require(URL(string: "https://marker:SECRET@example.com/harmless"))

@@ -84,7 +84,5 @@ private final class Draft: Decodable {
         ),
         (HTTPRequest.Attempt(number: 3, errorCode: .timedOut, reason: "none left"), "attempt 3: timedOut (none left)"),
     ]) func `an attempt describes its number, its outcome and what followed`(attempt: HTTPRequest.Attempt, text: String)
-    {
-        #expect("\(attempt)" == text)
-    }
+    { #expect("\(attempt)" == text) }
 }

@@ -174,9 +174,7 @@ private struct WHATWGMediaType {
                 if value.isEmpty { continue }
             }
             let key = Self.lowercased(string(name))
-            let isQuotable = value.allSatisfy {
-                $0 == "\t" || (0x20...0x7E).contains($0.value) || $0.value >= 0x80
-            }
+            let isQuotable = value.allSatisfy { $0 == "\t" || (0x20...0x7E).contains($0.value) || $0.value >= 0x80 }
             if Self.isToken(name), isQuotable, !parameters.contains(where: { $0.0 == key }) {
                 parameters.append((key, string(value)))
             }

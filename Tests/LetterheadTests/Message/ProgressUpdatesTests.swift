@@ -103,9 +103,7 @@ struct ProgressUpdatesTests {
         let (held, deduplicate) = (HeldLoader(), Deduplicate())
         let client = HTTPClient(environment: .of("https://a.test"), attemptLinks: deduplicate, transport: held)
         let both = [ProgressUpdates(), ProgressUpdates()]
-        let calls = both.map { updates in
-            Task { try await client.send(TestEndpoint("a").onProgress(updates)) }
-        }
+        let calls = both.map { updates in Task { try await client.send(TestEndpoint("a").onProgress(updates)) } }
         await held.waitForRunning(1)
         await until { deduplicate.waiting == 2 }
         held.open()

@@ -117,9 +117,7 @@ import Testing
         ] as [(RequestPath, String)]) func `a literal is kept, and characters that a path cannot contain are escaped`(
             path: RequestPath, string: String
         )
-    {
-        #expect(path.string == string && refusal(path) == nil)
-    }
+    { #expect(path.string == string && refusal(path) == nil) }
 
     @Test func `numbers, identifiers, enumerations and UUIDs are values`() {
         let id = UUID(uuid: (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))
@@ -145,9 +143,7 @@ import Testing
         ] as [(RequestPath, RequestPath, String)])
     func `a path is appended with one slash, and replaces the first if it begins with a slash`(
         first: RequestPath, second: RequestPath, joined: String
-    ) {
-        #expect(first.appending(second).string == joined && refusal(first.appending(second)) == nil)
-    }
+    ) { #expect(first.appending(second).string == joined && refusal(first.appending(second)) == nil) }
 
     @Test func `the route of an appended path is that of both literals`() throws {
         let repos: RequestPath = "users/\("a/b", name: "login")/repos"

@@ -40,9 +40,7 @@ import Testing
         ] as [(String, RequestPath, String)])
     func `a path is joined with the prefix of the base URL, and replaces it if it begins with a slash`(
         base: String, path: RequestPath, joined: String
-    ) throws {
-        #expect(try url(path, in: environment(base)) == joined)
-    }
+    ) throws { #expect(try url(path, in: environment(base)) == joined) }
 
     @Test func `an invalid path is refused after a prefix, too`() throws {
         for path in ["//evil", "http://evil", "a?b"] as [RequestPath] {

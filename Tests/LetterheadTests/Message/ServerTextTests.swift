@@ -84,9 +84,7 @@ import Testing
         String(repeating: "[", count: 60_000), #"{"message""#, #"{"message":"#, #"["#,
     ]) func `a document without a message, with one in another place or malformed is not in the description`(
         body: String
-    ) {
-        #expect(text(body, type: "application/json").hasSuffix("refused"))
-    }
+    ) { #expect(text(body, type: "application/json").hasSuffix("refused")) }
 
     @Test func `a 401 is described with the challenge of the server`() {
         let challenge = #"Bearer realm="api", error="invalid_token", error_description="The token expired""#

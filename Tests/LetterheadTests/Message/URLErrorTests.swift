@@ -60,9 +60,7 @@
                     ("http://nowhere.invalid", .cannotFindHost), ("http://127.0.0.1:1", .cannotConnectToHost),
                 ] as [(String, URLError.Code)])
             func `libcurl's reason determines the code`(url: String, code: URLError.Code) async throws {
-                let error = try await #require(throws: HTTPError.self) {
-                    try await HTTPClient().send(HTTPRequest(url))
-                }
+                let error = try await #require(throws: HTTPError.self) { try await HTTPClient().send(HTTPRequest(url)) }
                 #expect(error.code == .cannotConnect && error.urlError.code == code)
             }
 

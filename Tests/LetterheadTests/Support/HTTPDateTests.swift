@@ -34,7 +34,5 @@ import Testing
         "Sun, 06 Nov 1994 8:49:37 GMT", "Sun, 06 Foo 1994 08:49:37 GMT", "Sun, 06 Nov 19²4 08:49:37 GMT",
         "Sunday, 06-Nov-1994 08:49:37 GMT", "Sun, 00 Nov 1994 08:49:37 GMT", "Sun, 29 Feb 2023 08:49:37 GMT",
         "Sun, 06 Nov 99999 08:49:37 GMT", "Sun, -6 Nov 1994 08:49:37 GMT",
-    ]) func `an invalid date is refused`(text: String) {
-        #expect(HTTPDate.seconds(of: text, now: Self.now) == nil)
-    }
+    ]) func `an invalid date is refused`(text: String) { #expect(HTTPDate.seconds(of: text, now: Self.now) == nil) }
 }

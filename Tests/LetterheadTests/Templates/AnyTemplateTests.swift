@@ -46,9 +46,7 @@ private struct Counted<Base: RequestTemplate>: RequestDecorator {
         for laws in [
             DecoratorLaws(changing: [.failure, .page]) { AnyTemplate($0) },
             DecoratorLaws(changing: [.failure, .page]) { AnyTemplate(AnyTemplate($0)) },
-        ] {
-            #expect(await laws.violations().map(\.law) == ["pages"])
-        }
+        ] { #expect(await laws.violations().map(\.law) == ["pages"]) }
     }
 
     @Test func `a template can be changed under a condition, and kept in a list`() async throws {
@@ -93,9 +91,7 @@ private struct Counted<Base: RequestTemplate>: RequestDecorator {
     }
 
     @Test func `a decorator that decodes something else does not need what the wrapped template decodes`() async throws
-    {
-        #expect(try await client.send(Counted(base: AnyTemplate(DecodedByItself()))) == 7)
-    }
+    { #expect(try await client.send(Counted(base: AnyTemplate(DecodedByItself()))) == 7) }
 
     @Test func `a body that is nil is empty`() async throws {
         #expect(try await client.send(AnyTemplate(OptionalBody(body: nil))) == ada)

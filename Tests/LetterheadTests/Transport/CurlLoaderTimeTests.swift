@@ -139,9 +139,7 @@
             let reader = Task { for try await _ in response.body {} }
             let limited = HTTPRequest(url: stalling().url()).with { $0.timeout = .milliseconds(200) }
             let time = await shortestTime(below: .seconds(3)) {
-                await elapsed {
-                    #expect(await failure { try await loader.load(limited) }?.code == .timedOut)
-                }
+                await elapsed { #expect(await failure { try await loader.load(limited) }?.code == .timedOut) }
             }
             #expect(time < .seconds(3))
             reader.cancel()

@@ -13,9 +13,7 @@
         /// A resolver that returns the address 127.0.0.1 for each name.
         private func resolver(
             _ closure: @escaping MockServer.Closure = { .init(headers: mediaType, body: answer(to: $0.body)) }
-        ) async throws -> MockServer {
-            try await MockServer.secure(.valid, closure)
-        }
+        ) async throws -> MockServer { try await MockServer.secure(.valid, closure) }
 
         private static let mediaType: HTTPHeaders = ["Content-Type": "application/dns-message"]
 
@@ -65,9 +63,7 @@
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for number in 0..<24 {
                     let request = try request("host-\(number).example")
-                    group.addTask {
-                        #expect(try await loader.load(request).status == 200)
-                    }
+                    group.addTask { #expect(try await loader.load(request).status == 200) }
                 }
                 try await group.waitForAll()
             }

@@ -153,9 +153,7 @@
         /// A server over TLS.
         static func secure(
             _ tls: TLS = .valid, _ closure: @escaping Closure = { _ in .text("private") }
-        ) async throws -> MockServer {
-            try await start(Configuration().with { $0.tls = tls }, closure: closure)
-        }
+        ) async throws -> MockServer { try await start(Configuration().with { $0.tls = tls }, closure: closure) }
     }
 
     extension TransportConfiguration {

@@ -28,9 +28,7 @@ private func authorization(
     ])
     func `a client's credentials are sent to the origin of its environment, and to no other`(
         url: String, isSent: Bool
-    ) async throws {
-        #expect(try await authorization(of: url, client: .bearer("t")) == (isSent ? "Bearer t" : nil))
-    }
+    ) async throws { #expect(try await authorization(of: url, client: .bearer("t")) == (isSent ? "Bearer t" : nil)) }
 
     @Test func `a client's credentials are not sent with a request whose own options remove the environment`()
         async throws

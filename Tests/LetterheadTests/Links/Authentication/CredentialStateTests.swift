@@ -27,9 +27,7 @@ private struct Desk {
 
     mutating func finish(
         _ flight: Int, _ key: State.Key = [], with result: Result<String?, any Error>
-    ) -> Result<HeldCredential<String>, CredentialRefusal> {
-        state.finish(flight, for: key, with: result)
-    }
+    ) -> Result<HeldCredential<String>, CredentialRefusal> { state.finish(flight, for: key, with: result) }
 
     mutating func obtained(
         _ credential: String, by id: Int = 0, for key: State.Key = []

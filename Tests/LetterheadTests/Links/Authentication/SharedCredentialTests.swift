@@ -162,9 +162,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
             .then { HTTPResponse(request: $0, status: .unauthorized) }
             .then { HTTPResponse(request: $0, status: .ok) }
         let counter = Atomic(0)
-        let bearer = HTTPAuthentication.bearer { _ in
-            Secret("t\(counter.add(1, ordering: .relaxed).newValue)")
-        }
+        let bearer = HTTPAuthentication.bearer { _ in Secret("t\(counter.add(1, ordering: .relaxed).newValue)") }
         let chain = home --> Authenticate(bearer) --> mock
         let request = HTTPRequest(method: .post, url: api).with { $0.body = OnceBody() }
         #expect(try await chain.load(request).status == .unauthorized)

@@ -177,9 +177,7 @@ import Testing
     func `the transport ends an attempt at the deadline, if that is earlier`(
         transport: TransportTests.Transport, timeout: Int
     ) async throws {
-        let server = try await MockServer.start { _ in
-            MockServer.Response().fault(.stall, at: .responseStart)
-        }
+        let server = try await MockServer.start { _ in MockServer.Response().fault(.stall, at: .responseStart) }
         var request = HTTPRequest(url: server.url)
         request.deadline = .milliseconds(60)
         request.timeout = .seconds(timeout)

@@ -160,9 +160,7 @@ private func loads(
         ] as [@Sendable (inout HTTPRequest) -> Void])
     func `requests of different users or origins do not share by key`(
         change: @Sendable (inout HTTPRequest) -> Void
-    ) async throws {
-        #expect(try await loads(request(), request(change)) == 2)
-    }
+    ) async throws { #expect(try await loads(request(), request(change)) == 2) }
 
     @Test(
         arguments: [

@@ -47,9 +47,7 @@ import Testing
     @Test(arguments: [
         "-1", "+1", "1.0", "1,5", "1e3", "0x10", "²", "١", "soon", "", "12 s", "1 2", "Sun, 06 Nov 1994",
         "1994-11-06T08:49:37Z",
-    ]) func `a malformed value counts as absent`(value: String) {
-        #expect(delay(value) == nil)
-    }
+    ]) func `a malformed value counts as absent`(value: String) { #expect(delay(value) == nil) }
 
     @Test(arguments: ["99999999999999999999", "123456789012345678901234567890", "Fri, 31 Dec 9999 23:59:59 GMT"])
     func `a very long wait does not overflow`(value: String) throws {

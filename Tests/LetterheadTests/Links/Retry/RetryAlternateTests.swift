@@ -81,9 +81,7 @@ private struct MyError: Error, Equatable {}
 
     @Test func `an alternate is neither validated nor counted nor retried`() async {
         let scene = RetryScene(
-            MockLoader { request in
-                HTTPResponse(request: request, status: request.path == "/token" ? 503 : 401)
-            },
+            MockLoader { request in HTTPResponse(request: request, status: request.path == "/token" ? 503 : 401) },
             validators: [
                 refresh(),
                 ClosureValidator(response: { [journal] response, _ in

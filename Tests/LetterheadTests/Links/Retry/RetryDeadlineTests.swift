@@ -14,25 +14,19 @@ import Testing
 
     @Test func `the deadline bounds all waits together`() async {
         let scene = RetryScene(.answering(503), maximumRetries: 9)
-        let result = await scene.load {
-            $0.retryStrategy = .delayed(.seconds(4)); $0.deadline = .seconds(10)
-        }
+        let result = await scene.load { ($0.retryStrategy, $0.deadline) = (.delayed(.seconds(4)), .seconds(10)) }
         #expect(result.code == .timedOut && scene.sent == 3)
     }
 
     @Test func `the underlying error of the timeout is the failure of the attempt`() async {
         let scene = RetryScene(.failing(.connectionLost), maximumRetries: 9)
-        let result = await scene.load {
-            $0.retryStrategy = .delayed(.seconds(4)); $0.deadline = .seconds(1)
-        }
+        let result = await scene.load { ($0.retryStrategy, $0.deadline) = (.delayed(.seconds(4)), .seconds(1)) }
         #expect(result.code == .timedOut && (result.error?.underlying as? HTTPError)?.code == .connectionLost)
     }
 
     @Test func `an attempt that timed out is retried within the deadline`() async {
         let scene = RetryScene(.failing(.timedOut), maximumRetries: 2)
-        let result = await scene.load {
-            $0.retryStrategy = .delayed(.seconds(1)); $0.deadline = .seconds(60)
-        }
+        let result = await scene.load { ($0.retryStrategy, $0.deadline) = (.delayed(.seconds(1)), .seconds(60)) }
         #expect(result.code == .timedOut && scene.sent == 3)
     }
 

@@ -29,9 +29,7 @@ import Testing
         ] as [(Int, String?, Int)], [HTTPMethod.post, .patch])
     func `retryingRefusals retries refused requests, and nothing else`(
         row: (status: Int, retryAfter: String?, sent: Int), method: HTTPMethod
-    ) async {
-        #expect(await sent(row.status, row.retryAfter, method: method) == row.sent)
-    }
+    ) async { #expect(await sent(row.status, row.retryAfter, method: method) == row.sent) }
 
     @Test(arguments: [429, 503, 403]) func `without retryingRefusals a refused POST is sent once`(status: Int) async {
         #expect(await sent(status, "1", strategy: .delayed(.seconds(2))) == 1)
@@ -40,9 +38,7 @@ import Testing
 
     @Test func `the wait is that of the server, within the longest allowed`() async {
         let scene = RetryScene(.answering(403, 200, headers: ["Retry-After": "9"]))
-        let result = await scene.load(.post) {
-            $0.retryStrategy = word; $0.maximumRetries = 1
-        }
+        let result = await scene.load(.post) { ($0.retryStrategy, $0.maximumRetries) = (word, 1) }
         #expect(result.status == 200 && scene.clock.sleeps == [.seconds(9)])
         #expect(await sent(403, "9999") == 1)
     }
@@ -85,9 +81,7 @@ import Testing
         }
         let retry = Retry(Backoff(clock: TestClock(isAutomatic: true)))
         let response = try await (retry --> FollowRedirects() --> mock).load(
-            .plain(.post) {
-                $0.retryStrategy = word; $0.maximumRetries = 2
-            })
+            .plain(.post) { ($0.retryStrategy, $0.maximumRetries) = (word, 2) })
         #expect(mock.requests.count == sent && response.status == 429)
     }
 }

@@ -13,9 +13,7 @@ import Testing
         ], [503, 0]) func `only idempotent methods are retried`(method: (HTTPMethod, Bool), status: Int) async
     {
         let scene = RetryScene(.answering(status))
-        _ = await scene.load(method.0) {
-            $0.retryStrategy = .immediate; $0.maximumRetries = 2
-        }
+        _ = await scene.load(method.0) { ($0.retryStrategy, $0.maximumRetries) = (.immediate, 2) }
         #expect(scene.sent == (method.1 ? 3 : 1))
     }
 
@@ -24,9 +22,7 @@ import Testing
             MockLoader().then { HTTPResponse(request: $0, status: 503) }.then {
                 throw HTTPError(.cannotConnect, request: $0, mayHaveBeenSent: false)
             })
-        let result = await scene.load {
-            $0.retryStrategy = .immediate; $0.maximumRetries = 1
-        }
+        let result = await scene.load { ($0.retryStrategy, $0.maximumRetries) = (.immediate, 1) }
         #expect(result.error?.mayHaveBeenSent == true)
     }
 

@@ -41,9 +41,7 @@ struct RetryScene {
 
     func load(
         _ method: HTTPMethod = .get, _ configure: (inout HTTPRequest) -> Void = { _ in }
-    ) async -> Result<HTTPResponse, HTTPError> {
-        await load(.plain(method, configure))
-    }
+    ) async -> Result<HTTPResponse, HTTPError> { await load(.plain(method, configure)) }
 }
 
 extension HTTPRequest {

@@ -23,17 +23,13 @@ import Testing
         ) async
     {
         let scene = RetryScene(.answering(503))
-        let result = await scene.load {
-            $0.retryStrategy = strategy; $0.maximumRetries = count
-        }
+        let result = await scene.load { ($0.retryStrategy, $0.maximumRetries) = (strategy, count) }
         #expect(scene.sent == count + 1 && result.attempts.count == count + 1 && result.status == 503)
     }
 
     @Test func `each load has all its retries, also with the same request`() async {
         let scene = RetryScene(.answering(503))
-        let request = HTTPRequest.plain {
-            $0.retryStrategy = .immediate; $0.maximumRetries = 2
-        }
+        let request = HTTPRequest.plain { ($0.retryStrategy, $0.maximumRetries) = (.immediate, 2) }
         async let one = scene.load(request)
         async let other = scene.load(request)
         _ = await (one, other, scene.load(request))
@@ -42,9 +38,7 @@ import Testing
 
     @Test func `a response's request can be sent again as any other`() async throws {
         let scene = RetryScene(.answering(503, 503, 503, 503, 200))
-        let first = await scene.load {
-            $0.retryStrategy = .immediate; $0.maximumRetries = 1
-        }
+        let first = await scene.load { ($0.retryStrategy, $0.maximumRetries) = (.immediate, 1) }
         let second = await scene.load(try first.get().request)
         #expect(second.attempts.count == 2 && scene.sent == 4)
     }
@@ -56,9 +50,7 @@ import Testing
         (.delays([.seconds(1), .seconds(5), .seconds(2)]), [1, 5, 2]),
     ]) func `the clock shows the documented waits`(strategy: HTTPRetryStrategy, seconds: [Int]) async {
         let scene = RetryScene(.answering(503))
-        let result = await scene.load {
-            $0.retryStrategy = strategy; $0.maximumRetries = 3
-        }
+        let result = await scene.load { ($0.retryStrategy, $0.maximumRetries) = (strategy, 3) }
         let waits = seconds.map { Duration.seconds($0) }
         #expect(scene.clock.sleeps == waits.filter { $0 > .zero })
         #expect(result.attempts.map(\.delay) == waits + [nil])
@@ -67,9 +59,7 @@ import Testing
     @Test func `jitter is drawn anew for each wait`() async {
         let number = Tally()
         let scene = RetryScene(.answering(503), random: { [0, 0.5, 0.25][number.next() - 1] })
-        let result = await scene.load {
-            $0.retryStrategy = .exponential(base: .seconds(4)); $0.maximumRetries = 3
-        }
+        let result = await scene.load { ($0.retryStrategy, $0.maximumRetries) = (.exponential(base: .seconds(4)), 3) }
         #expect(result.attempts.compactMap(\.delay) == [.zero, .seconds(4), .seconds(4)])
     }
 
@@ -81,9 +71,7 @@ import Testing
         }
         #expect(slow.sent == 4)
         let few = RetryScene(.answering(503))
-        _ = await few.load {
-            $0.retryStrategy = .immediate.times(1); $0.maximumRetries = 9
-        }
+        _ = await few.load { ($0.retryStrategy, $0.maximumRetries) = (.immediate.times(1), 9) }
         #expect(few.sent == 2)
     }
 
@@ -104,9 +92,7 @@ import Testing
     @Test func `the attempts of two retry links in one chain do not multiply`() async {
         let mock = MockLoader.answering(503)
         let chain = Retry() --> Retry(Backoff(maximumRetries: 5)) --> mock
-        let request = HTTPRequest.plain {
-            $0.retryStrategy = .immediate; $0.maximumRetries = 2
-        }
+        let request = HTTPRequest.plain { ($0.retryStrategy, $0.maximumRetries) = (.immediate, 2) }
         let response = try? await chain.load(request)
         #expect(mock.requests.count == 3 && response?.attempts.count == 3)
     }

@@ -108,9 +108,7 @@ private struct Broken: Error, Equatable {}
         let mock = MockLoader {
             HTTPResponse(request: $0, status: 200, body: HTTPResponseBody(length: nil) { chunks.next() })
         }
-        let louder = ModifyResponse { response in
-            response.body = response.body.map { $0 + Data("!".utf8) }
-        }
+        let louder = ModifyResponse { response in response.body = response.body.map { $0 + Data("!".utf8) } }
         let response = try await chain(mock, transformers: [louder]).load(.plain())
         #expect(try await response.body.data() == Data("x!x!x!".utf8))
     }

@@ -36,9 +36,7 @@ import Testing
                 journal.write("sent")
                 return HTTPResponse(request: request, status: 503)
             }, maximumRetries: 2, onRetry: observer("client"))
-        _ = await scene.load {
-            $0.retryStrategy = .delayed(.seconds(1)); $0.onRetry = observer("own")
-        }
+        _ = await scene.load { ($0.retryStrategy, $0.onRetry) = (.delayed(.seconds(1)), observer("own")) }
         #expect(
             journal.all == [
                 "sent", "client 1 at 0.0 seconds 503 1.0 seconds delayed by 1 s 1",

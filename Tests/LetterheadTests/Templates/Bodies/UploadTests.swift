@@ -85,9 +85,7 @@ struct UploadTests {
         let file = try directory.file("a.bin", noise(300_000))
         let body = MultipartBody([
             .file(at: file, name: "f"),
-            .stream(length: 0, name: "last") {
-                AsyncStream<Data> { $0.finish() }
-            },
+            .stream(length: 0, name: "last") { AsyncStream<Data> { $0.finish() } },
         ])
         let changing = MultipartBody([
             .stream(length: 1, name: "first") {

@@ -31,9 +31,7 @@ private struct Shouting: HTTPBodyDecoder {
     private func send<Value: Decodable & Sendable>(_ type: Value.Type, _ text: String, headers: HTTPHeaders = [:])
         async throws
         -> Value
-    {
-        try await send(type, body: Data(text.utf8), headers: headers)
-    }
+    { try await send(type, body: Data(text.utf8), headers: headers) }
 
     private let ada = Person(id: 1, login: "ada")
     private let json = #"{"id":1,"login":"ada"}"#
@@ -286,9 +284,7 @@ private struct Shouting: HTTPBodyDecoder {
         type: String, body: String, shown: String?
     ) async throws {
         let error = try #require(
-            await #expect(throws: HTTPError.self) {
-                try await send(Order.self, body, headers: ["Content-Type": type])
-            })
+            await #expect(throws: HTTPError.self) { try await send(Order.self, body, headers: ["Content-Type": type]) })
         #expect(error.message.hasPrefix("decoding Order: "))
         #expect(error.message.contains("; the response is \(type)") == (type != "application/json"))
         #expect(error.message.contains("begins with") == (shown != nil), "\(error)")
