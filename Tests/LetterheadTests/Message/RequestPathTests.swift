@@ -119,20 +119,13 @@ import Testing
         )
     { #expect(path.string == string && refusal(path) == nil) }
 
-    @Test func `numbers, identifiers, enumerations and UUIDs are values`() {
+    @Test func `numbers, enumerations and UUIDs are values, and a raw value keeps its slashes and escapes`() {
         let id = UUID(uuid: (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))
         let part = "xab".dropFirst()
         let path: RequestPath = "\(1)/\(2.5)/\(true)/\(Kind.open)/\(id)/\(part)"
         #expect(path.string == "1/2.5/true/o%2Fp/00010203-0405-0607-0809-0A0B0C0D0E0F/ab")
-    }
-
-    @Test func `a value with a raw value and a description uses its raw value`() {
         #expect(("\(Identifier(rawValue: "a/b"))" as RequestPath).string == "a%2Fb")
-    }
-
-    @Test func `a raw value keeps its own slashes and escapes`() {
-        let path: RequestPath = "files/\(raw: "2026/a%20b c")"
-        #expect(path.string == "files/2026/a%20b%20c")
+        #expect(("files/\(raw: "2026/a%20b c")" as RequestPath).string == "files/2026/a%20b%20c")
     }
 
     @Test(

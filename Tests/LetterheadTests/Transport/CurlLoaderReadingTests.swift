@@ -190,7 +190,8 @@
             let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url()), transport: loader)
             let error = await #expect(throws: HTTPError.self) {
                 // The test may run late: the deadline ends the load in any phase.
-                var iterator = try await client.stream(GetAll().deadline(in: .seconds(4))).body.makeAsyncIterator()
+                let all = TestEndpoint("all", answering: Data.self).deadline(in: .seconds(4))
+                var iterator = try await client.stream(all).body.makeAsyncIterator()
                 _ = try await iterator.next()
                 #expect(await ended.isSignaled())
                 _ = try await iterator.next()
@@ -215,10 +216,5 @@
             let error = await failure { while let chunk = try await iterator.next() { received += chunk } }
             #expect(error?.code == .invalidResponse && received == Data.patterned(300_000))
         }
-    }
-
-    private struct GetAll: RequestTemplate {
-        typealias Response = Data
-        var path: RequestPath { "all" }
     }
 #endif

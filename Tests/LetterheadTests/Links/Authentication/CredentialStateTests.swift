@@ -63,35 +63,21 @@ extension CredentialLimit {
         #expect(desk.enter(2, freshness).flight != nil)
     }
 
-    @Test func `a 401 for the current credential obtains another`() throws {
+    @Test func `a 401 for the current credential obtains another, which a 401 for the old one receives`() throws {
         var desk = Desk()
         let a = try desk.obtained("a")
         let flight = try #require(desk.enter(2, refused: a).flight)
         #expect(desk.enter(3, refused: a).isWait)
         #expect(try desk.finish(flight, with: .success("b")).get().version == a.version + 1)
-    }
-
-    @Test func `after a 401 for a replaced credential the request is sent again with the new one`() throws {
-        var desk = Desk()
-        let a = try desk.obtained("a")
-        let flight = try #require(desk.enter(2, refused: a).flight)
-        _ = desk.finish(flight, with: .success("b"))
         #expect(desk.enter(3, refused: a).used == "b")
     }
 
-    @Test func `a late 401 receives the failure of the fetch that has already ended`() throws {
+    @Test func `after a failed fetch a late 401 receives the failure, and the refused credential is not used`() throws {
         var desk = Desk()
         let a = try desk.obtained("a")
         let flight = try #require(desk.enter(2, refused: a).flight)
         #expect(throws: CredentialRefusal.self) { try desk.finish(flight, with: .failure(Down())).get() }
         #expect(desk.enter(3, refused: a).refusal?.name == "failed")
-    }
-
-    @Test func `a refused credential is not used again after a failed fetch`() throws {
-        var desk = Desk()
-        let a = try desk.obtained("a")
-        let flight = try #require(desk.enter(2, refused: a).flight)
-        _ = desk.finish(flight, with: .failure(Down()))
         #expect(desk.enter(3, .fresh).flight != nil)
     }
 
@@ -112,18 +98,13 @@ extension CredentialLimit {
         #expect(desk.held == nil)
     }
 
-    @Test func `fetches over the limit of a window are refused, and later ones are not`() throws {
-        var desk = Desk()
-        for number in 1...3 { _ = try desk.obtained("\(number)") }
-        #expect(desk.enter(4, .expired).refusal?.name == "tooMany")
-        desk.now = .seconds(10)
-        #expect(desk.enter(5, .expired).flight != nil)
-    }
-
-    @Test func `at the limit a stale credential is still used`() throws {
+    @Test func `fetches over the limit of a window are refused, later ones and a stale credential are not`() throws {
         var desk = Desk()
         for number in 1...3 { _ = try desk.obtained("\(number)") }
         #expect(desk.enter(4, .stale).used == "3")
+        #expect(desk.enter(4, .expired).refusal?.name == "tooMany")
+        desk.now = .seconds(10)
+        #expect(desk.enter(5, .expired).flight != nil)
     }
 
     @Test func `a verdict on a credential that has been replaced is requested again`() throws {

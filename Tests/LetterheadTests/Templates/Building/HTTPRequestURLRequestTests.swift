@@ -135,25 +135,19 @@
             #expect(urlRequest.value(forHTTPHeaderField: "X") == "1")
         }
 
-        @Test func `a body that is not in memory is refused`() throws {
-            let error = try #require(throws: HTTPError.self) { try request { $0.body = OnlyChunks() }.urlRequest() }
-            #expect(error.code == .invalidRequest)
-            #expect(error.underlying is HTTPBodyError)
-        }
-
-        @Test func `a body that cannot be encoded is an invalid request, and its value is not in the error`() throws {
+        @Test func `a body that is not in memory or cannot be encoded is refused, and its value is not in the error`()
+            throws
+        {
+            let chunks = try #require(throws: HTTPError.self) { try request { $0.body = OnlyChunks() }.urlRequest() }
+            #expect(chunks.code == .invalidRequest && chunks.underlying is HTTPBodyError)
             let error = try #require(throws: HTTPError.self) { try request { $0.body = Unencodable() }.urlRequest() }
-            #expect(error.code == .invalidRequest)
-            #expect(error.underlying is EncodingError)
+            #expect(error.code == .invalidRequest && error.underlying is EncodingError)
             #expect(!"\(error)".contains("SECRET"))
         }
 
-        @Test func `an invalid request is not converted to a URLRequest`() throws {
+        @Test func `an invalid request and a URLRequest without URL are refused`() throws {
             #expect(throws: HTTPError.self) { try request { $0.headers = ["X": "a\r\nb"] }.urlRequest() }
             #expect(throws: HTTPError.self) { try HTTPRequest().urlRequest() }
-        }
-
-        @Test func `a URLRequest without URL is refused`() throws {
             var urlRequest = URLRequest(url: try #require(URL(string: "https://h")))
             urlRequest.url = nil
             let error = #expect(throws: HTTPError.self) { try HTTPRequest(urlRequest) }
