@@ -193,10 +193,7 @@ private struct Plain: Error, CustomStringConvertible {
             baseURL: try #require(URL(string: "https://h.test/api?key=SECRET")), method: .post, query: ["v": 2])
         let print = PrintLoader(clock: clock) { lines.write($0) }
         try await HTTPClient(environment: posting, links: print, transport: MockLoader { .ok($0) }).send(
-            {
-                let request = HTTPRequest().with { $0.path = "users/7" }
-                return request
-            }())
+            HTTPRequest().with { $0.path = "users/7" })
         #expect(
             lines.all == [
                 "--> POST https://h.test/api/users/7?key=<redacted>&v=2", "<-- 200 OK, 0 bytes, in 0.0 ms",

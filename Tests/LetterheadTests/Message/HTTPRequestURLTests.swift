@@ -65,7 +65,7 @@ import Testing
 
     @Test(arguments: [("", "/"), ("a", "/a"), ("/a", "/a"), ("a/", "/a/")] as [(RequestPath, String)])
     func `the target begins with a slash`(path: RequestPath, target: String) {
-        let request = HTTPRequest().with { $0.path = path }
+        var request = HTTPRequest().with { $0.path = path }
         #expect(request.target == target)
         request[query: "q"] = "1+2"
         #expect(request.target == target + "?q=1%2B2")
