@@ -25,9 +25,11 @@ import Testing
         }
     }
 
-    private static func response(_ status: HTTPStatus, _ headers: HTTPHeaders, to url: String = "https://h/a")
-        -> HTTPResponse
-    { HTTPResponse(request: (try? HTTPRequest(url)) ?? HTTPRequest(), status: status, headers: headers) }
+    private static func response(
+        _ status: HTTPStatus, _ headers: HTTPHeaders, to url: String = "https://h/a"
+    ) -> HTTPResponse {
+        HTTPResponse(request: (try? HTTPRequest(url)) ?? HTTPRequest(), status: status, headers: headers)
+    }
 
     static let readers = [
         Reader("a value in a path") { marks in

@@ -64,8 +64,10 @@ import Testing
         #expect(error.code == .invalidRequest && error.message.contains("scheme"))
     }
 
-    @Test(arguments: ["http", "https", "HTTP", "Https"]) func `http and https are accepted in any case`(scheme: String)
-    { #expect(refusal { $0.scheme = scheme } == nil) }
+    @Test(arguments: ["http", "https", "HTTP", "Https"])
+    func `http and https are accepted in any case`(scheme: String) {
+        #expect(refusal { $0.scheme = scheme } == nil)
+    }
 
     @Test func `user and password in a URL are refused, and not part of the error`() throws {
         let url = try #require(URL(string: "https://marker:SECRET@example.com/harmless"))

@@ -83,6 +83,8 @@ private final class Draft: Decodable {
             "attempt 2: 503 Service Unavailable, retried after 1 s"
         ),
         (HTTPRequest.Attempt(number: 3, errorCode: .timedOut, reason: "none left"), "attempt 3: timedOut (none left)"),
-    ]) func `an attempt describes its number, its outcome and what followed`(attempt: HTTPRequest.Attempt, text: String)
-    { #expect("\(attempt)" == text) }
+    ])
+    func `an attempt describes its number, its outcome and what followed`(attempt: HTTPRequest.Attempt, text: String) {
+        #expect("\(attempt)" == text)
+    }
 }

@@ -90,10 +90,8 @@ import Testing
         arguments: [
             "//evil", "http://evil/", "https://user:SECRET@evil", "x-scheme://evil", "//", "//\u{301}evil",
             "\(raw: "//evil")", "\(raw: "http:")//evil", "/\(raw: "/evil")", "HTTPS://EVIL",
-        ] as [RequestPath]) func `a path that begins with a host is refused, and the error does not show it`(
-            path: RequestPath
-        ) throws
-    {
+        ] as [RequestPath])
+    func `a path that begins with a host is refused, and the error does not show it`(path: RequestPath) throws {
         let error = try #require(refusal(path))
         #expect(error.code == .invalidRequest && error.message.contains("host"))
         for text in ["\(error)", String(reflecting: error), "\(error.request)"] {
@@ -114,10 +112,10 @@ import Testing
             ("a\\b", "a%5Cb"), ("x:y@z;a=b,c", "x:y@z;a=b,c"), ("localhostfoo", "localhostfoo"), ("", ""),
             ("a//b/", "a//b/"),
             ("\\\\evil", "%5C%5Cevil"), ("/\\evil", "/%5Cevil"), ("http:/x", "http:/x"),
-        ] as [(RequestPath, String)]) func `a literal is kept, and characters that a path cannot contain are escaped`(
-            path: RequestPath, string: String
-        )
-    { #expect(path.string == string && refusal(path) == nil) }
+        ] as [(RequestPath, String)])
+    func `a literal is kept, and characters that a path cannot contain are escaped`(path: RequestPath, string: String) {
+        #expect(path.string == string && refusal(path) == nil)
+    }
 
     @Test func `numbers, enumerations and UUIDs are values, and a raw value keeps its slashes and escapes`() {
         let id = UUID(uuid: (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))

@@ -82,9 +82,10 @@ import Testing
         #"{"message":7}"#,
         #"{"user":{"message":"SECRET"}}"#, "<p>SECRET</p>", String(repeating: #"{"errors":"#, count: 6_000),
         String(repeating: "[", count: 60_000), #"{"message""#, #"{"message":"#, #"["#,
-    ]) func `a document without a message, with one in another place or malformed is not in the description`(
-        body: String
-    ) { #expect(text(body, type: "application/json").hasSuffix("refused")) }
+    ])
+    func `a document without a message, with one elsewhere or malformed is not in the description`(body: String) {
+        #expect(text(body, type: "application/json").hasSuffix("refused"))
+    }
 
     @Test func `a 401 is described with the challenge of the server`() {
         let challenge = #"Bearer realm="api", error="invalid_token", error_description="The token expired""#

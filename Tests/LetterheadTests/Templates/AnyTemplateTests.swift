@@ -90,8 +90,9 @@ private struct Counted<Base: RequestTemplate>: RequestDecorator {
         #expect(mock.requests.isEmpty)
     }
 
-    @Test func `a decorator that decodes something else does not need what the wrapped template decodes`() async throws
-    { #expect(try await client.send(Counted(base: AnyTemplate(DecodedByItself()))) == 7) }
+    @Test func `a decorator that decodes something else needs nothing that its template decodes`() async throws {
+        #expect(try await client.send(Counted(base: AnyTemplate(DecodedByItself()))) == 7)
+    }
 
     @Test func `a body that is nil is empty`() async throws {
         #expect(try await client.send(AnyTemplate(OptionalBody(body: nil))) == ada)

@@ -112,8 +112,10 @@ private struct OwnNames: RequestTemplate {
             SomeBody(), AnyBody(), StoredBody(), OptionalBody(body: TextBody("text")),
             GenericBody(body: TextBody("text")),
             Minimal().body(TextBody("text")),
-        ] as [any RequestTemplate]) func `a body of any type is sent`(template: any RequestTemplate) throws
-    { #expect(try request(template).body.encode() == Data("text".utf8)) }
+        ] as [any RequestTemplate])
+    func `a body of any type is sent`(template: any RequestTemplate) throws {
+        #expect(try request(template).body.encode() == Data("text".utf8))
+    }
 
     @Test func `a body of another type is refused, and the error names the template and the type`() throws {
         let error = #expect(throws: HTTPError.self) { try request(WrongBody()) }

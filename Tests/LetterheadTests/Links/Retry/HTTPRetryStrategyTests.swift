@@ -24,10 +24,8 @@ import Testing
             ("bounded", .immediate.times(2), [0, 0, nil, nil, nil]),
             ("a negative bound allows no retry", .immediate.times(-2), [nil, nil, nil, nil, nil]),
             ("a bound above the list", .delays([.zero]).times(5), [0, nil, nil, nil, nil]),
-        ] as [(String, HTTPRetryStrategy, [Int?])]) func `the waits are those documented`(
-            name: String, strategy: HTTPRetryStrategy, seconds: [Int?]
-        )
-    {
+        ] as [(String, HTTPRetryStrategy, [Int?])])
+    func `the waits are those documented`(name: String, strategy: HTTPRetryStrategy, seconds: [Int?]) {
         let waits: [Duration?] = (1...5).map { strategy.delay(before: $0) }
         #expect(waits == seconds.map { $0.map { .seconds($0) } })
     }

@@ -38,10 +38,8 @@ import Testing
         arguments: [
             ("iso-8859-1", [0x68, 0xE9]), ("ISO-8859-1", [0x68, 0xE9]), ("utf-16be", [0, 0x68, 0, 0xE9]),
             ("windows-1252", [0x68, 0xE9]), ("UTF-8", [0x68, 0xC3, 0xA9]),
-        ] as [(String, [UInt8])]) func `the text is encoded in the charset of the media type`(
-            charset: String, bytes: [UInt8]
-        ) throws
-    {
+        ] as [(String, [UInt8])])
+    func `the text is encoded in the charset of the media type`(charset: String, bytes: [UInt8]) throws {
         let type = try #require(MediaType("text/plain; charset=\(charset)"))
         let body = TextBody("hé", contentType: type)
         #expect(try body.encode() == Data(bytes) && body.contentLength == bytes.count)

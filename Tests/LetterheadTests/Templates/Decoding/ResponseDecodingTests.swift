@@ -28,10 +28,11 @@ private struct Shouting: HTTPBodyDecoder {
         return try await client.send(template)
     }
 
-    private func send<Value: Decodable & Sendable>(_ type: Value.Type, _ text: String, headers: HTTPHeaders = [:])
-        async throws
-        -> Value
-    { try await send(type, body: Data(text.utf8), headers: headers) }
+    private func send<Value: Decodable & Sendable>(
+        _ type: Value.Type, _ text: String, headers: HTTPHeaders = [:]
+    ) async throws -> Value {
+        try await send(type, body: Data(text.utf8), headers: headers)
+    }
 
     private let ada = Person(id: 1, login: "ada")
     private let json = #"{"id":1,"login":"ada"}"#
