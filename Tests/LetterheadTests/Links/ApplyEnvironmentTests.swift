@@ -12,9 +12,7 @@ import Testing
         -> HTTPRequest
     {
         let mock = MockLoader { .ok($0) }
-        var request = HTTPRequest()
-        request.path = "people"
-        change(&request)
+        let request = HTTPRequest().with { $0.path = "people" }.with(change)
         _ = try await (link --> mock).load(request)
         return try #require(mock.requests.first)
     }

@@ -17,11 +17,7 @@ import Testing
     }
 
     private func request(_ body: any HTTPBody, headers: HTTPHeaders = [:]) -> HTTPRequest {
-        var request = HTTPRequest()
-        request.host = "example.com"
-        request.headers = headers
-        request.body = body
-        return request
+        HTTPRequest().with { ($0.host, $0.headers, $0.body) = ("example.com", headers, body) }
     }
 
     @Test func `headers of the request take precedence over those of the body`() {

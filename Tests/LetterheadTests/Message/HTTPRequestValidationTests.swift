@@ -5,9 +5,7 @@ import Testing
 
 @Suite struct HTTPRequestValidationTests {
     private func refusal(_ change: (inout HTTPRequest) -> Void) -> HTTPError? {
-        var request = HTTPRequest()
-        request.host = "example.com"
-        change(&request)
+        let request = HTTPRequest().with { $0.host = "example.com" }.with(change)
         do throws(HTTPError) { try request.validate() } catch { return error }
         return nil
     }

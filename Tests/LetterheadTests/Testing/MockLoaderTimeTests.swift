@@ -28,9 +28,7 @@ import Testing
         async throws
         -> HTTPError
     {
-        var request = try HTTPRequest.to("https://h/p")
-        change(&request)
-        let sent = request
+        let sent = try HTTPRequest.to("https://h/p").with(change)
         let task = Task { try await loader.load(sent) }
         await clock.waitForSleepers(1)
         clock.advance(by: time)

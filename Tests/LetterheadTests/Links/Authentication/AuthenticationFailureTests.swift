@@ -18,8 +18,7 @@ private struct Closed: Error, Equatable {}
         let chain =
             ApplyEnvironment(ServerEnvironment(baseURL: baseURL)) --> Authenticate(authentication)
             --> MockLoader { HTTPResponse(request: $0, status: status) }
-        var request = HTTPRequest(url: api)
-        configure(&request)
+        let request = HTTPRequest(url: api).with(configure)
         let error = try await #require(throws: HTTPError.self) { try await chain.load(request) }
         #expect(error.code == .cannotAuthenticate)
         return error

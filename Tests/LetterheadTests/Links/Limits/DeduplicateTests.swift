@@ -6,11 +6,7 @@ import TestKit
 import Testing
 
 private func request(_ path: RequestPath = "/", method: HTTPMethod = .get) -> HTTPRequest {
-    var request = HTTPRequest()
-    request.host = "a.test"
-    request.path = path
-    request.method = method
-    return request
+    HTTPRequest().with { ($0.host, $0.path, $0.method) = ("a.test", path, method) }
 }
 
 @Suite(.timeLimit(.minutes(3))) struct DeduplicateTests {
@@ -58,10 +54,7 @@ private func request(_ path: RequestPath = "/", method: HTTPMethod = .get) -> HT
             },
         ] as [@Sendable (inout HTTPRequest) -> Void])
     func `requests that differ are loaded separately`(change: @Sendable (inout HTTPRequest) -> Void) async throws {
-        var other = request()
-        change(&other)
-        let changed = other
-        let chain = link --> held
+        let (changed, chain) = (request().with(change), link --> held)
         async let first = chain.load(request())
         await held.waitForRunning(1)
         async let second = chain.load(changed)
@@ -190,9 +183,7 @@ private func request(_ path: RequestPath = "/", method: HTTPMethod = .get) -> HT
     }
 
     @Test func `a streaming request shares no load`() async throws {
-        var streamed = request()
-        streamed.responseDelivery = .streamed
-        let sent = streamed
+        let sent = request().with { $0.responseDelivery = .streamed }
         let chain = link --> held
         async let first = chain.load(sent)
         async let second = chain.load(sent)

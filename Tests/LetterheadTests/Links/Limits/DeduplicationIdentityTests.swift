@@ -7,12 +7,7 @@ import Testing
 @testable import Letterhead
 
 private func request(_ change: (inout HTTPRequest) -> Void = { _ in }) -> HTTPRequest {
-    var request = HTTPRequest()
-    request.host = "a.test"
-    request.path = "/"
-    request.deduplication = .key("k")
-    change(&request)
-    return request
+    HTTPRequest().with { ($0.host, $0.path, $0.deduplication) = ("a.test", "/", .key("k")) }.with(change)
 }
 
 /// How many loads two requests make that are under way at the same time.

@@ -7,11 +7,7 @@ import TestKit
 import Testing
 
 private func request(_ path: RequestPath, _ throttling: Throttle.Settings = .always) -> HTTPRequest {
-    var request = HTTPRequest()
-    request.host = "a.test"
-    request.path = path
-    request.throttling = throttling
-    return request
+    HTTPRequest().with { ($0.host, $0.path, $0.throttling) = ("a.test", path, throttling) }
 }
 
 @Suite(.timeLimit(.minutes(3))) struct ThrottleTests {

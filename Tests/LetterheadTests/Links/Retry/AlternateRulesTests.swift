@@ -15,12 +15,8 @@ import Testing
         onResponse: @escaping @Sendable (inout HTTPRequest, HTTPResponse) -> Void = { _, _ in }
     ) -> ClosureValidator {
         ClosureValidator(
-            sending: { _, _ in
-                var request = HTTPRequest()
-                (request.method, request.path) = (.post, "/token")
-                configure(&request)
-                return request
-            }, onResponse: onResponse)
+            sending: { _, _ in HTTPRequest().with { ($0.method, $0.path) = (.post, "/token") }.with(configure) },
+            onResponse: onResponse)
     }
 
     @Test func `a POST that a redirect turned into a GET is not sent again after a 401`() async throws {

@@ -47,12 +47,7 @@ struct RetryScene {
 extension HTTPRequest {
     /// A request to a host that does not exist.
     static func plain(_ method: HTTPMethod = .get, _ configure: (inout HTTPRequest) -> Void = { _ in }) -> HTTPRequest {
-        var request = HTTPRequest()
-        request.method = method
-        request.host = "a.test"
-        request.path = "/x"
-        configure(&request)
-        return request
+        HTTPRequest().with { ($0.method, $0.host, $0.path) = (method, "a.test", "/x") }.with(configure)
     }
 }
 

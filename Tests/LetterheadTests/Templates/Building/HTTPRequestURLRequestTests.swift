@@ -24,9 +24,7 @@
         private func request(_ url: String = "https://h/p", _ change: (inout HTTPRequest) -> Void = { _ in }) throws
             -> HTTPRequest
         {
-            var request = HTTPRequest(url: try #require(URL(string: url)))
-            change(&request)
-            return request
+            HTTPRequest(url: try #require(URL(string: url))).with(change)
         }
 
         @Test(arguments: [

@@ -166,30 +166,18 @@ private struct WithParameters<Base: RequestTemplate>: RequestDecorator {
     }
 
     @Test func `the page of a POST is one of its JSON parameters`() throws {
-        let template = base.with {
-            $0.method = .post
-            $0.parameters = ["name": "x"]
-        }
+        let template = base.with { ($0.method, $0.parameters) = (.post, ["name": "x"]) }
         let built = try request(template.paginated(page: 2))
         #expect(built.query.escaped == "sort=x")
         let object = try JSONSerialization.jsonObject(with: built.body.encode()) as? [String: Any]
         #expect(object?["page"] as? Int == 2 && object?["name"] as? String == "x")
     }
 
-    @Test func `the page of a POST without parameters is in the query`() throws {
-        let template = base.with {
-            $0.method = .post
-            $0.body = TextBody("t")
-        }
-        #expect(try request(template.paginated(page: 2)).query.escaped == "sort=x&page=2")
-    }
-
-    @Test func `the page of a HEAD is in the query`() throws {
-        let template = base.with {
-            $0.method = .head
-            $0.parameters = ["name": "x"]
-        }
-        let built = try request(template.paginated(page: 2))
+    @Test func `the page of a HEAD, and of a POST without parameters, is in the query`() throws {
+        let post = base.with { ($0.method, $0.body) = (.post, TextBody("t")) }
+        #expect(try request(post.paginated(page: 2)).query.escaped == "sort=x&page=2")
+        let head = base.with { ($0.method, $0.parameters) = (.head, ["name": "x"]) }
+        let built = try request(head.paginated(page: 2))
         #expect(built.query.contains("page") && built.body.isEmpty)
     }
 
