@@ -144,17 +144,14 @@
         private let process: ChildProcess
 
         init() async throws {
-            process = try ChildProcess(Moto.python ?? "", [Moto.script, "serve"])
-            while process.status == nil {
-                let line = String(decoding: process.output, as: UTF8.self)
-                if line.hasPrefix("port "), line.hasSuffix("\n"), let port = Int(line.dropFirst(5).dropLast()) {
-                    url = try #require(URL(string: "http://127.0.0.1:\(port)"))
-                    return
-                }
-                // The program doesn't announce its output to a task.
-                try await Task.sleep(for: .milliseconds(20))
+            let process = try ChildProcess(Moto.python ?? "", [Moto.script, "serve"])
+            let isReady = try await process.isReady { process.output.last == UInt8(ascii: "\n") }
+            let line = String(decoding: process.output, as: UTF8.self)
+            guard isReady, line.hasPrefix("port "), let port = Int(line.dropFirst(5).dropLast()) else {
+                throw ChildProcess.Failure(description: line)
             }
-            throw ChildProcess.Failure(description: String(decoding: process.output, as: UTF8.self))
+            url = try #require(URL(string: "http://127.0.0.1:\(port)"))
+            self.process = process
         }
     }
 #endif

@@ -82,16 +82,15 @@
                     to: directory.appending(path: "conf"))
                 let process = try ChildProcess(Self.path ?? "", ["-X", "-f", directory.path + "/conf"])
                 let url = try #require(URL(string: "http://127.0.0.1:\(listener.port)"))
-                while process.status == nil {
-                    var request = HTTPRequest(url: url.appending(path: "secret/a.txt"))
-                    request.timeout = .seconds(5)
-                    if await (try? HTTPClient.defaultTransport.load(request))?.status == 401 {
-                        (self.process, self.url) = (process, url)
-                        return
-                    }
-                    // The program does not tell when it listens.
-                    try await Task.sleep(for: .milliseconds(20))
+                var request = HTTPRequest(url: url.appending(path: "secret/a.txt"))
+                request.timeout = .seconds(5)
+                let probe = request
+                let isReady = try await process.isReady {
+                    (try? await HTTPClient.defaultTransport.load(probe))?.status == 401
                 }
+                guard isReady else { continue }
+                (self.process, self.url) = (process, url)
+                return
             }
             let log = try? String(contentsOf: directory.appending(path: "log"), encoding: .utf8)
             throw ChildProcess.Failure(description: "Apache does not start: \(log ?? "")")

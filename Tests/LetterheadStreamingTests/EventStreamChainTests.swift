@@ -59,6 +59,7 @@ struct EventStreamChainTests {
         @Test func `the idle timeout ends a silent connection, and comments count as activity`()
             async throws
         {
+            let isTime = DispatchSemaphore(value: 0)
             let server = RawServer { connection, number in
                 guard connection.readHead() != nil else { return connection.close() }
                 guard number < 1 else {
@@ -66,9 +67,8 @@ struct EventStreamChainTests {
                     return connection.close()
                 }
                 connection.write("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\nretry: 1\ndata: first\n\n")
-                // Longer in sum than the idle timeout, which the transport measures in real time.
-                for _ in 0..<8 {
-                    Thread.sleep(forTimeInterval: 0.5)
+                for _ in 0..<2 {
+                    isTime.wait()
                     connection.write(": ping\n")
                 }
                 connection.write("data: second\n\n")
@@ -77,8 +77,13 @@ struct EventStreamChainTests {
             }
             let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url()))
             let template = TestEndpoint().idleTimeout(.seconds(3))
-            let events = try await client.events(of: template, reconnecting: .whenClosed).all()
-            #expect(events.map(\.data) == ["first", "second"])
+            async let events = client.events(of: template, reconnecting: .whenClosed).all()
+            for _ in 0..<2 {
+                // Longer in sum than the idle timeout.
+                await waitForTimeout(of: .milliseconds(1_600))
+                isTime.signal()
+            }
+            #expect(try await events.map(\.data) == ["first", "second"])
             #expect(server.connectionCount == 2)
         }
 

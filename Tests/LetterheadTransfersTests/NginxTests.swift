@@ -60,7 +60,7 @@
         let size: Int
         let folder = FileManager.default.temporaryDirectory.appending(path: "nginx-\(UInt64.random(in: 0 ... .max))")
         let (port, securePort): (Int, Int)
-        private let process: Int32
+        private let process: ChildProcess
 
         var file: URL { folder.appending(path: "large") }
 
@@ -77,28 +77,20 @@
                 let (port, securePort) = (RawServer.freePort(), RawServer.freePort())
                 try Self.configuration(folder.path, port, securePort).write(
                     to: folder.appending(path: "conf"), atomically: true, encoding: .utf8)
-                let process = Process()
-                process.executableURL = URL(filePath: Self.path ?? "")
-                process.arguments = ["-e", "\(folder.path)/log", "-p", folder.path, "-c", "\(folder.path)/conf"]
-                process.standardError = FileHandle.nullDevice
-                try process.run()
+                let process = try ChildProcess(
+                    Self.path ?? "", ["-e", "\(folder.path)/log", "-p", folder.path, "-c", "\(folder.path)/conf"])
                 let probe = try HTTPRequest("http://127.0.0.1:\(port)/ready")
-                while process.isRunning {
-                    if (try? await HTTPClient.defaultTransport.load(probe))?.status == .noContent {
-                        (self.port, self.securePort, self.process) = (port, securePort, process.processIdentifier)
-                        return
-                    }
-                    // The program does not tell when it listens.
-                    try await Task.sleep(for: .milliseconds(20))
+                let isReady = try await process.isReady {
+                    (try? await HTTPClient.defaultTransport.load(probe))?.status == .noContent
                 }
+                guard isReady else { continue }
+                (self.port, self.securePort, self.process) = (port, securePort, process)
+                return
             }
             throw CocoaError(.executableLoad)
         }
 
-        deinit {
-            kill(process, SIGKILL)
-            try? FileManager.default.removeItem(at: folder)
-        }
+        deinit { try? FileManager.default.removeItem(at: folder) }
 
         private static func configuration(_ folder: String, _ port: Int, _ securePort: Int) -> String {
             """

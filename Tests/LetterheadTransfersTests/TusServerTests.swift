@@ -50,7 +50,7 @@
                         continuing: Backoff(.delayed(.milliseconds(300)), maximumRetries: isOneCall ? 30 : 0))
                 } catch {
                     // The server waits for the lock of a request that has ended, and serves no other request meanwhile.
-                    try await Task.sleep(for: .milliseconds(300))
+                    _ = try await server.isReady()
                 }
             }
             #expect(response?.upload?.restart == nil && response?.status.isSuccess == true, "cuts: \(cuts)")
@@ -97,13 +97,17 @@
                     ]),
                 try ChildProcess(Self.nginx, ["-e", "\(root.path)/log", "-p", root.path, "-c", "\(root.path)/conf"]),
             ]
-            let probe = try HTTPRequest(method: .options, "http://127.0.0.1:\(port)/files/")
-            // The programs do not tell when they listen.
-            for _ in 0..<1_500 {
-                if (try? await HTTPClient.defaultTransport.load(probe))?.status.isSuccess == true { return }
-                try await Task.sleep(for: .milliseconds(20))
+            guard try await isReady() else {
+                throw ChildProcess.Failure(description: String(decoding: processes[0].output, as: UTF8.self))
             }
-            throw ChildProcess.Failure(description: String(decoding: processes[0].output, as: UTF8.self))
+        }
+
+        /// Whether it answers, after it has begun to.
+        func isReady() async throws -> Bool {
+            let probe = try HTTPRequest(method: .options, "http://127.0.0.1:\(port)/files/")
+            return try await processes[0].isReady {
+                (try? await HTTPClient.defaultTransport.load(probe))?.status.isSuccess == true
+            }
         }
 
         deinit { try? FileManager.default.removeItem(at: root) }

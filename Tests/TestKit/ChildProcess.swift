@@ -75,6 +75,15 @@
             }
         }
 
+        /// Calls a closure until it returns true, or until the program has ended: a program does not tell when it listens.
+        package func isReady(_ probe: () async throws -> Bool) async throws -> Bool {
+            while status == nil {
+                if try await probe() { return true }
+                try await Task.sleep(for: .milliseconds(5))
+            }
+            return false
+        }
+
         private static func spawn(
             _ arguments: [String], _ environment: [String], _ output: String, _ printsErrors: Bool,
             _ pipes: (input: CInt, output: CInt)?

@@ -2,6 +2,7 @@
 #if os(Linux)
     package import Foundation
     import Glibc
+    import Letterhead
     import Synchronization
 
     /// A server that sends exactly the bytes of a test. Each connection runs the script on a separate thread,
@@ -92,6 +93,16 @@
                 connection.close()
             }
         }
+    }
+
+    /// Returns when a request without a response has timed out. A test of a limit that a transport measures itself, in
+    /// real time, waits for another time limit of a transport in this way.
+    package func waitForTimeout(of limit: Duration) async {
+        let server = RawServer { connection, _ in _ = connection.waitForEnd() }
+        defer { server.stop() }
+        var request = HTTPRequest(url: server.url())
+        request.timeout = limit
+        _ = try? await HTTPClient.defaultTransport.load(request)
     }
 
     /// The thread that accepts the connections of all servers: many tests do not stop theirs, and the thread sanitizer

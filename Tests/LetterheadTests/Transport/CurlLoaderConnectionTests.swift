@@ -4,7 +4,6 @@
     import Foundation
     @testable import Letterhead
     import TestKit
-    import Synchronization
     import Testing
 
     @Suite(.bothCarriers, .timeLimit(.minutes(2)))
@@ -75,38 +74,36 @@
             #expect(try await load.value == 204)
         }
 
-        /// How many requests are served now, and the most at a time. A class, because the threads of servers share it.
-        private final class Serving: Sendable {
-            private let counts = Mutex((now: 0, most: 0))
-            var most: Int { counts.withLock { $0.most } }
-
-            func serve() {
-                counts.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
-                // A connection over the limit, which nothing announces, would have been served by then.
-                usleep(5_000)
-                counts.withLock { $0.now -= 1 }
-            }
-        }
-
         @Test(arguments: [1, 2])
-        func `the total number of connections is limited, and an idle one is replaced`(limit: Int) async throws {
-            let loader = Carrier.loader(TransportConfiguration().with { $0.maximumConnections = limit })
-            let serving = Serving()
+        func `the total number of connections is limited, and an idle one is replaced`(
+            limit: Int
+        ) async throws {
+            var configuration = TransportConfiguration()
+            (configuration.maximumConnections, configuration.queueTimeout) = (limit, .milliseconds(200))
+            let loader = Carrier.loader(configuration)
+            let (held, gate) = (Counter(), DispatchSemaphore(value: 0))
             let servers = (0..<3).map { _ in
                 RawServer { connection, _ in
-                    while connection.readHead() != nil {
-                        serving.serve()
+                    while let head = connection.readHead() {
+                        if head.hasPrefix("GET /held ") {
+                            held.next()
+                            gate.wait()
+                        }
                         connection.write("HTTP/1.1 204 No Content\r\n\r\n")
                     }
                 }
             }
-            try await withThrowingTaskGroup(of: HTTPStatus.self) { group in
-                for number in 0..<12 {
-                    group.addTask { try await loader.load(HTTPRequest(url: servers[number % 3].url())).status }
-                }
-                for try await status in group { #expect(status == 204) }
+            let tasks = servers.prefix(limit).map { server in
+                Task { try await loader.load(HTTPRequest(url: server.url("/held"))).status }
             }
-            #expect(serving.most <= limit && servers.allSatisfy { $0.connectionCount >= 1 })
+            await until { held.value == limit }
+            #expect(await failure(loader, HTTPRequest(url: servers[2].url()))?.code == .timedOut)
+            #expect(servers[2].connectionCount == 0)
+            for _ in tasks { gate.signal() }
+            for task in tasks { #expect(try await task.value == 204) }
+            for server in servers.reversed() {
+                #expect(try await loader.load(HTTPRequest(url: server.url())).status == 204)
+            }
         }
 
         @Test(arguments: [(999, false), (1_000, false), (1_001, true)])
@@ -261,18 +258,15 @@
         }
 
         @Test func `a new host takes the connection that was not used for the longest time`() async throws {
-            // libcurl compares whole milliseconds.
-            let servers = (0..<4).map { _ in
-                RawServer { connection, _ in
-                    while connection.readHead() != nil {
-                        usleep(3_000)
-                        guard connection.write("HTTP/1.1 204 No Content\r\n\r\n") else { return }
-                    }
-                    connection.close()
-                }
+            let servers = (0..<4).map { _ in RawServer.answering("HTTP/1.1 204 No Content\r\n\r\n") }
+            var configuration = TransportConfiguration()
+            configuration.maximumConnections = 3
+            let loader = Carrier.loader(configuration)
+            for number in [0, 1, 2, 0, 3] {
+                _ = try await loader.load(HTTPRequest(url: servers[number].url()))
+                // libcurl compares whole milliseconds.
+                await waitForTimeout(of: .milliseconds(3))
             }
-            let loader = Carrier.loader(TransportConfiguration().with { $0.maximumConnections = 3 })
-            for number in [0, 1, 2, 0, 3] { _ = try await loader.load(HTTPRequest(url: servers[number].url())) }
             for number in [0, 2, 3] {
                 #expect(try await loader.load(HTTPRequest(url: servers[number].url())).metrics.isReusedConnection)
             }

@@ -168,12 +168,14 @@
         @Test func `time in which a reader is busy is not idle time, also during other loads`() async throws {
             let size = 300_000
             let server = server(of: size)
-            let loader = Carrier.loader(TransportConfiguration().with { $0.idleTimeout = .seconds(5) })
-            let request = HTTPRequest(url: server.url()).with { $0.responseDelivery = .streamed }
+            var configuration = TransportConfiguration()
+            configuration.idleTimeout = .seconds(3)
+            let loader = Carrier.loader(configuration)
+            var request = HTTPRequest(url: server.url())
+            request.responseDelivery = .streamed
             var iterator = try await loader.load(request).body.makeAsyncIterator()
             var received = try #require(try await iterator.next())
-            // The transport measures the idle timeout in real time.
-            try await Task.sleep(for: .seconds(6))
+            await waitForTimeout(of: .milliseconds(3_500))
             #expect(try await loader.load(HTTPRequest(url: server.url("/small"))).status == .ok)
             while let chunk = try await iterator.next() { received += chunk }
             #expect(received == Data.patterned(size))

@@ -124,10 +124,12 @@
                 connection.write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n")
                 _ = connection.waitForEnd()
             }
-            let response = try await loader.load(streamed(server))
-            let task = Task { try await response.body.data() }
-            // There is no event for a read that waits.
-            try await Task.sleep(for: .milliseconds(50))
+            let (response, reads) = (try await loader.load(streamed(server)), CredentialBell())
+            let task = Task {
+                reads.ring()
+                return try await response.body.data()
+            }
+            await reads.wait()
             task.cancel()
             await #expect(throws: CancellationError.self) { try await task.value }
         }
@@ -138,8 +140,7 @@
             let server = RawServer.answering(
                 "HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n" + String(repeating: "x", count: size))
             let response = try await Carrier.loader(configuration).load(streamed(server))
-            // The transport measures the idle timeout in real time.
-            try await Task.sleep(for: .seconds(3))
+            await waitForTimeout(of: .milliseconds(2_500))
             #expect(try await response.body.data().count == size)
         }
     }

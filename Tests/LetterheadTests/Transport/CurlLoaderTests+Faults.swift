@@ -39,15 +39,21 @@
         }
 
         @Test func `a reset in the body is a lost connection, and the error contains the head`() async throws {
+            let isTime = DispatchSemaphore(value: 0)
             let server = RawServer { connection, _ in
                 _ = connection.readHead()
                 connection.write("HTTP/1.1 200 OK\r\nX-Seen: 1\r\nContent-Length: 20\r\n\r\nshort")
-                // A reset may overtake what was sent, and a load that is not streamed reports nothing before its end.
-                usleep(50_000)
+                isTime.wait()
                 connection.reset()
             }
-            let error = await #expect(throws: HTTPError.self) { try await loader.load(HTTPRequest(url: server.url())) }
-            #expect(error?.code == .connectionLost && error?.response?.headers["X-Seen"] == "1")
+            let task = Task { try await loader.load(HTTPRequest(url: server.url())) }
+            await until { server.connectionCount == 1 }
+            // A reset may overtake what was sent, and a load that is not streamed reports nothing before its end.
+            await waitForTimeout(of: .milliseconds(50))
+            isTime.signal()
+            let error = await #expect(throws: HTTPError.self) { try await task.value }
+            #expect(error?.code == .connectionLost)
+            #expect(error?.response?.headers["X-Seen"] == "1")
         }
 
         @Test func `a body over the limit is an error, and a body at the limit is not`() async throws {

@@ -38,17 +38,26 @@
         }
 
         @Test func `an idle timeout begins with the last bytes that arrived`() async throws {
-            let configuration = TransportConfiguration().with { $0.idleTimeout = .seconds(3) }
+            var configuration = TransportConfiguration()
+            configuration.idleTimeout = .seconds(3)
+            let isTime = DispatchSemaphore(value: 0)
             let server = RawServer { connection, _ in
                 guard connection.readHead() != nil else { return }
                 connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n")
                 for byte in ["o", "k"] {
-                    // Twice as long as this is longer than the limit, which the transport measures in real time.
-                    usleep(1_600_000)
+                    isTime.wait()
                     connection.write(byte)
                 }
             }
-            #expect(try await Carrier.loader(configuration).load(HTTPRequest(url: server.url())).body.length == 2)
+            let loader = Carrier.loader(configuration)
+            async let response = loader.load(HTTPRequest(url: server.url()))
+            await until { server.connectionCount == 1 }
+            for _ in 0..<2 {
+                // Twice as long as this is longer than the limit.
+                await waitForTimeout(of: .milliseconds(1_600))
+                isTime.signal()
+            }
+            #expect(try await response.body.length == 2)
         }
 
         @Test func `a first-byte timeout ends a request without a response, and the error names the limit`()
@@ -66,16 +75,21 @@
             var configuration = TransportConfiguration()
             configuration.maximumConnectionsPerHost = 1
             configuration.firstByteTimeout = .seconds(3)
+            let isTime = DispatchSemaphore(value: 0)
             let server = RawServer { connection, _ in
                 while connection.readHead() != nil {
-                    // Both requests together need longer than the limit, which the transport measures in real time.
-                    usleep(2_000_000)
+                    isTime.wait()
                     connection.write("HTTP/1.1 204 No Content\r\n\r\n")
                 }
             }
             let loader = Carrier.loader(configuration)
             async let first = loader.load(HTTPRequest(url: server.url()))
             async let second = loader.load(HTTPRequest(url: server.url()))
+            for _ in 0..<2 {
+                // Both requests together need longer than the limit.
+                await waitForTimeout(of: .milliseconds(1_600))
+                isTime.signal()
+            }
             #expect(try await first.status == 204)
             #expect(try await second.status == 204)
         }

@@ -138,15 +138,20 @@
         }
 
         @Test func `requests wait longer than the limit while connections become free`() async throws {
+            let isTime = DispatchSemaphore(value: 0)
             let server = RawServer { connection, _ in
                 while connection.readHead() != nil {
-                    // All requests together need longer than the limit, which the transport measures in real time.
-                    usleep(300_000)
+                    isTime.wait()
                     connection.write("HTTP/1.1 204 No Content\r\n\r\n")
                 }
             }
             let loader = loader { $0.queueTimeout = .seconds(2) }
-            let tasks = (0..<10).map { _ in load(loader, server) }
+            let tasks = (0..<4).map { _ in load(loader, server) }
+            for _ in tasks {
+                // All requests together need longer than the limit.
+                await waitForTimeout(of: .milliseconds(800))
+                isTime.signal()
+            }
             for task in tasks { #expect(try await task.value.status == 204) }
         }
 

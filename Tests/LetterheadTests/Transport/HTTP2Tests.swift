@@ -176,16 +176,16 @@
                 let process = try ChildProcess(
                     Self.path ?? "",
                     ["-e", directory.path + "/log", "-p", directory.path, "-c", directory.path + "/conf"])
-                while process.status == nil {
-                    let request = HTTPRequest(url: Self.url(port, "/item")).with { $0.timeout = .seconds(5) }
-                    if try await (try? probe.load(request))?.body.data() == Data("item".utf8) {
-                        (self.process, self.port, self.plainPort) = (process, port, plainPort)
-                        self.endingPort = endingPort
-                        return
-                    }
-                    // The program does not tell when it listens.
-                    try await Task.sleep(for: .milliseconds(20))
+                var request = HTTPRequest(url: Self.url(port, "/item"))
+                request.timeout = .seconds(5)
+                let item = request
+                let isReady = try await process.isReady {
+                    try await (try? probe.load(item))?.body.data() == Data("item".utf8)
                 }
+                guard isReady else { continue }
+                (self.process, self.port, self.plainPort) = (process, port, plainPort)
+                self.endingPort = endingPort
+                return
             }
             let log = try? String(contentsOf: directory.appending(path: "log"), encoding: .utf8)
             throw ChildProcess.Failure(description: "nginx does not start: \(log ?? "")")
