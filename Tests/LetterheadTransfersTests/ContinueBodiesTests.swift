@@ -41,15 +41,6 @@ import Testing
         try await LoaderLaws(patience: .seconds(40), link: { ContinueBodies(.immediately()) }).check()
     }
 
-    @Test func `the link is added to the requests of a derived client only`() async throws {
-        let server = try await Script([served(cutAt: 10_000), served(cutAt: 10_000), served()]).server()
-        let client = server.client()
-        await #expect(throws: HTTPError.self) { try await client.stream(Get<HTTPResponse>("a")).body.data() }
-        let response = try await client.addingLink(ContinueBodies(.immediately())).stream(Get<HTTPResponse>("a"))
-        #expect(try await response.body.data() == content)
-        await server.stop()
-    }
-
     @Test(
         arguments: [
             ["ETag": "\"1\""], ["ETag": "\"\""],
@@ -63,7 +54,7 @@ import Testing
     }
 
     @Test(
-        arguments: [
+        arguments: ([
             [:], ["ETag": "W/\"1\""], ["ETag": "1"], ["ETag": "\"1\"", "Accept-Ranges": "none"],
             ["ETag": "\"1\"", "Content-Encoding": "gzip"],
             ["Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT"],
@@ -72,19 +63,12 @@ import Testing
                 "ETag": "W/\"1\"", "Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT",
                 "Date": "Sun, 06 Nov 1994 09:49:37 GMT",
             ],
-        ] as [HTTPHeaders])
-    func `a body without a strong validator, or with a coding, breaks off`(_ headers: HTTPHeaders) async throws {
-        let mock = Mock([.broken(headers), .rest(headers)])
+        ] as [HTTPHeaders]).map { Mock.Response.broken($0) } + [Mock.Response.broken(length: nil)])
+    func `a body that has no strong validator, a coding or no length breaks off`(_ broken: Mock.Response) async throws {
+        let mock = Mock([broken, .rest(broken.headers)])
         let response = try await HTTPClient.over(mock, ContinueBodies(.immediately())).stream(Get<HTTPResponse>("a"))
         let error = await #expect(throws: HTTPError.self) { try await response.body.data() }
         #expect(error?.code == .connectionLost && mock.requests.count == 1)
-    }
-
-    @Test func `a body of unknown length breaks off`() async throws {
-        let mock = Mock([.broken(length: nil), .rest()])
-        let response = try await HTTPClient.over(mock, ContinueBodies(.immediately())).stream(Get<HTTPResponse>("a"))
-        await #expect(throws: HTTPError.self) { try await response.body.data() }
-        #expect(mock.requests.count == 1)
     }
 
     @Test func `a body that the transport decompresses breaks off`() async throws {

@@ -136,40 +136,6 @@ import Testing
         await server.stop()
     }
 
-    @Test func `several ranges are parts with a Content-Range`() async throws {
-        let text = """
-            --THIS_STRING_SEPARATES
-            Content-Type: application/pdf
-            Content-Range: bytes 0-1/8000
-
-            ab
-            --THIS_STRING_SEPARATES
-            Content-Type: application/pdf
-            Content-Range: bytes 7000-7001/8000
-
-            cd
-            --THIS_STRING_SEPARATES--
-
-            """.replacingOccurrences(of: "\n", with: "\r\n")
-        let server = try await MockServer.start { _ in
-            MockServer.Response(
-                status: .partialContent,
-                headers: ["Content-Type": "multipart/byteranges; boundary=THIS_STRING_SEPARATES"], body: Data(text.utf8)
-            )
-        }
-        let template = Self.template.header(.range, "bytes=0-1,7000-7001")
-        let (parts, error) = await server.client().parts(of: template).readAll()
-        let type = "Content-Type: application/pdf"
-        #expect(
-            parts == [
-                ReadPart("ab", type, "Content-Range: bytes 0-1/8000"),
-                ReadPart("cd", type, "Content-Range: bytes 7000-7001/8000"),
-            ])
-        #expect(error == nil)
-        #expect(server.requests.first?.headers[.range] == "bytes=0-1,7000-7001")
-        await server.stop()
-    }
-
     /// What Letterhead sends as a body, it also reads.
     @Test func `a multipart body that is sent back has the same parts`() async throws {
         let server = try await MockServer.start { request in

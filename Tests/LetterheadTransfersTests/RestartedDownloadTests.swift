@@ -116,16 +116,4 @@ import Testing
         #expect(folder.isComplete && server.ranges == [nil, "bytes=40000-", nil])
         await server.stop()
     }
-
-    @Test func `a status that is not accepted is the error of the call, and the part stays`() async throws {
-        let server = try await Script([
-            served(cutAt: 40_000), { _ in MockServer.Response(status: 403) }, served(),
-        ]).server()
-        let folder = try Folder()
-        let error = await #expect(throws: HTTPError.self) { try await download(server.client(), to: folder) }
-        #expect(error?.code == .unacceptableStatus && error?.response?.status == 403 && folder.partCount == 40_000)
-        try await download(server.client(), to: folder)
-        #expect(folder.isComplete && server.ranges.last == "bytes=40000-")
-        await server.stop()
-    }
 }

@@ -176,24 +176,6 @@ import Testing
         await server.stop()
     }
 
-    private struct RefusesErrors: HTTPValidator {
-        func validate(response: HTTPResponse, forRequest request: HTTPRequest) async -> HTTPValidatorResult {
-            response.status.code >= 400 ? .failChain(.unacceptableStatus, "refused") : .nextValidator
-        }
-    }
-
-    @Test func `a part starts again if a validator refuses the status of another length`() async throws {
-        let server = try await Script([served(cutAt: 40_000), served(fault: .refused), served()]).server()
-        let folder = try await interrupted(server)
-        let client = HTTPClient(
-            environment: ServerEnvironment(baseURL: server.url),
-            validators: [RefusesErrors()])
-        try await client.download(
-            Get<HTTPResponse>("a"), to: folder.file, resuming: .fromPart, continuing: .immediately(0))
-        #expect(folder.isComplete)
-        await server.stop()
-    }
-
     @Test func `parts of two tenants of one path are not mixed`() async throws {
         let server = try await Script([served(cutAt: 40_000), served(), served(cutAt: 40_000), served()]).server()
         let folder = try Folder()

@@ -27,12 +27,6 @@
             #expect((post["repr-digest"] != nil) == (kind == .draft))
         }
 
-        @Test(arguments: Kind.allCases) func `an upload may have no bytes`(kind: Kind) async throws {
-            let (server, box) = (UploadServer(kind), try Outbox())
-            try await box.upload(to: server, of: DataBody(Data()))
-            #expect(server.isRight(Data()) && box.names.isEmpty)
-        }
-
         @Test func `other bytes for the same URL are another upload, and the first one can still be continued`()
             async throws
         {
@@ -42,15 +36,6 @@
             let other = try await box.upload(to: server, of: DataBody(Data(content.reversed())))
             #expect(other.upload?.restart == nil && server.deletedCount == 0)
             #expect(try await box.upload(to: server, of: DataBody(content)).upload?.continuedFrom == 20_000)
-        }
-
-        @Test func `other bytes with the same key are a new upload`() async throws {
-            let (server, box) = (UploadServer(.tus), try Outbox())
-            server.enqueue("PATCH", .cut(after: 20_000))
-            _ = try? await box.upload(to: server, of: DataBody(content), attempts: 0) { $0.key = "k" }
-            let response = try await box.upload(to: server, of: DataBody(Data(content.reversed()))) { $0.key = "k" }
-            #expect(response.upload?.restart == .contentChanged && server.deletedCount == 1)
-            #expect(server.complete == [Data(content.reversed())] && server.faults.isEmpty)
         }
 
         @Test(arguments: Kind.allCases)

@@ -68,15 +68,6 @@
         }
 
         @Test(arguments: Kind.allCases)
-        func `a later call continues the upload`(kind: Kind) async throws {
-            let (server, box) = (UploadServer(kind), try Outbox())
-            try await box.begin(at: server)
-            let response = try await box.upload(to: server)
-            #expect(server.isRight() && server.offsets == [0, 40_000] && box.names.isEmpty)
-            #expect(response.upload?.continuedFrom == 40_000 && response.upload?.restart == nil)
-        }
-
-        @Test(arguments: Kind.allCases)
         func `nothing is sent again if only the last response was lost`(kind: Kind) async throws {
             let (server, box) = (UploadServer(kind), try Outbox())
             server.enqueue("PATCH", .lost)
@@ -122,27 +113,17 @@
             #expect(kind == .tus || ends == ["?0", "?0", "?0", "?1"])
         }
 
-        @Test func `the limits of the draft determine the chunks`() async throws {
-            let server = UploadServer(.draft) {
-                $0.fields["Upload-Limit"] = "max-size=100000, max-append-size=40000;a=1, other=\"x, y\""
-            }
-            let box = try Outbox()
-            try await box.upload(to: server) { $0.chunkSize = 50_000 }
-            #expect(server.isRight() && server.offsets == [0, 40_000, 80_000])
-        }
-
-        @Test func `a chunk is at least as long as the draft's limit`() async throws {
-            let server = UploadServer(.draft) { $0.fields["Upload-Limit"] = "min-append-size=60000" }
-            let box = try Outbox()
-            try await box.upload(to: server) { $0.chunkSize = 5 }
-            #expect(server.isRight() && server.offsets == [0, 60_000])
-        }
-
-        @Test func `an Upload-Limit with a wrong type is ignored`() async throws {
-            let server = UploadServer(.draft) { $0.fields["Upload-Limit"] = "max-append-size=40000, max-size=?1" }
-            let box = try Outbox()
-            try await box.upload(to: server)
-            #expect(server.isRight() && server.offsets == [0])
+        @Test(
+            arguments: [
+                ("max-size=100000, max-append-size=40000;a=1, other=\"x, y\"", 50_000, [0, 40_000, 80_000]),
+                ("min-append-size=60000", 5, [0, 60_000]),
+                // A field with a wrong type is ignored.
+                ("max-append-size=40000, max-size=?1", nil, [0]),
+            ] as [(String, Int?, [Int?])])
+        func `the limits of the draft determine the chunks`(limit: String, size: Int?, offsets: [Int?]) async throws {
+            let (server, box) = (UploadServer(.draft) { $0.fields["Upload-Limit"] = limit }, try Outbox())
+            try await box.upload(to: server) { $0.chunkSize = size }
+            #expect(server.isRight() && server.offsets == offsets)
         }
 
         @Test(arguments: Kind.allCases)
@@ -313,12 +294,6 @@
             try await box.upload(to: server) { $0.checksFile = true }
             #expect(server.seen[1].headers["repr-digest"] == "sha-256=:uU0nuZNNPgilLlLX2n2r+sSE7+N6U4DukIj3rOLvzek=:")
             #expect(server.appends[0].headers["repr-digest"] == nil)
-        }
-
-        @Test func `a configured protocol needs no OPTIONS`() async throws {
-            let (server, box) = (UploadServer(.draft), try Outbox())
-            try await box.upload(to: server) { $0.kind = .draft }
-            #expect(server.isRight() && server.methods == ["POST", "PATCH"])
         }
 
         @Test func `cancellation ends the call, and a later call continues`() async throws {
