@@ -385,41 +385,18 @@ private func challenge(_ parameters: String) -> Scene.Answer {
         #expect(scene.forms("/token").first?["resource"] == api)
     }
 
-    @Test func `a server over sockets is found from a 401, and its API accepts the tokens`() async throws {
-        let base = Mutex("")
-        let server = try await MockServer.start { request in
-            let base = base.withLock { $0 }
-            switch request.path {
-            case "/.well-known/oauth-protected-resource/mcp":
-                return .text("{\"resource\":\"\(base)/mcp\",\"authorization_servers\":[\"\(base)\"]}")
-            case "/.well-known/openid-configuration":
-                return .text(
-                    "{\"issuer\":\"\(base)\",\"token_endpoint\":\"\(base)/token\","
-                        + "\"device_authorization_endpoint\":\"\(base)/device\"}")
-            case "/device":
-                return .text(Scene.device)
-            case "/token":
-                return .text(Scene.tokens)
-            case "/mcp" where request.headers[.authorization] == "Bearer a1":
-                return MockServer.Response(status: .accepted)
-            case "/mcp":
-                let place = "\(base)/.well-known/oauth-protected-resource/mcp"
-                return MockServer.Response(
-                    status: .unauthorized, headers: [.wwwAuthenticate: "Bearer resource_metadata=\"\(place)\""])
-            default:
-                return MockServer.Response(status: .notFound)
-            }
-        }
-        base.withLock { $0 = server.url.absoluteString }
-        let mcp = server.url.appending(path: "mcp")
-        let session = try OAuth2.Session(
-            client: OAuth2.Client(id: "app"), server: try await OAuth2.discovered(from: mcp),
-            signIn: .deviceCode(pages: [try #require(URL(string: issuer))]) { _ in },
-            clock: TestClock(isAutomatic: true))
-        let client = HTTPClient(
-            environment: ServerEnvironment(baseURL: server.url), authentication: session.authentication)
-        #expect(try await client.send(Get<HTTPResponse>("mcp")).status == .accepted)
-        #expect(server.failures.isEmpty)
-        await server.stop()
+    @Test func `an API and its server may be on this machine`() async throws {
+        let (home, api) = ("http://127.0.0.1:8080", "http://127.0.0.1:8080/mcp")
+        let scene = Scene([
+            api: [Scene.Answer()],
+            "\(home)/.well-known/oauth-protected-resource/mcp": [
+                .json(#"{"resource":"\#(api)","authorization_servers":["\#(home)"]}"#)
+            ],
+            "\(home)/.well-known/openid-configuration": [
+                .json(#"{"issuer":"\#(home)","token_endpoint":"\#(home)/token"}"#)
+            ],
+        ])
+        let server = try await OAuth2.discovered(from: try #require(URL(string: api)), over: scene)
+        #expect(server.tokenEndpoint.absoluteString == "\(home)/token")
     }
 }

@@ -66,12 +66,6 @@ import Testing
         #expect(sent.allSatisfy { $0.hasPrefix("Basic ") })
     }
 
-    @Test func `a valid token is used without a token request`() async throws {
-        let chain = chain()
-        for _ in 0..<3 { #expect(try await chain.ask() == .ok) }
-        #expect(server.tokenForms.count == 1)
-    }
-
     @Test(arguments: [(3539, 1), (3541, 2), (4000, 2)])
     func `a token is replaced one minute before it expires`(seconds: Int, requests: Int) async throws {
         let chain = chain()
@@ -240,16 +234,6 @@ import Testing
         let chain = Authenticate(.testing(.clientCredentials(), endpoint: endpoint)) --> server
         #expect(await chain.failing()?.reason == .misconfigured)
         #expect(server.tokenForms.isEmpty)
-    }
-
-    @Test func `a reset deletes the tokens, and the next request obtains new ones`() async throws {
-        let store = OAuth2.MemoryTokenStore()
-        let chain = chain(.clientCredentials(), store: store)
-        _ = try await chain.ask()
-        await chain.reset()
-        #expect(await store.load() == nil)
-        #expect(try await chain.ask() == .ok)
-        #expect(server.tokenForms.map { $0["grant_type"] } == ["client_credentials", "client_credentials"])
     }
 
     @Test func `a given refresh token is deleted by a reset`() async throws {

@@ -38,10 +38,12 @@ import Testing
         #expect(scene.forms("/device").last?["scope"] == "write")
     }
 
-    @Test func `stored tokens are not sent to another authorization server`() async throws {
+    @Test(arguments: [true, false])
+    func `stored tokens are sent neither to another server nor to another API of it`(isServer: Bool) async throws {
         try await OAuth2.Session.testing(over: scene, store: store).signIn()
         var other = OAuth2.Server.example
-        other.tokenEndpoint = try #require(URL(string: "https://evil.example.com/token"))
+        let evil = try #require(URL(string: "https://evil.example.com/mcp"))
+        if isServer { other.tokenEndpoint = evil } else { other.resource = evil }
         let count = scene.requests.count
         let session = try OAuth2.Session.testing(over: scene, signIn: .storedTokens, server: other, store: store)
         #expect(await authenticationFailure { try await session.signIn() }?.reason == .loggedOut)
@@ -53,14 +55,6 @@ import Testing
         let session = try OAuth2.Session.testing(over: scene, signIn: .storedTokens, store: store)
         #expect(await authenticationFailure { try await session.signIn() }?.reason == .loggedOut)
         #expect(scene.requests.isEmpty)
-    }
-
-    @Test func `stored tokens of one API are not sent to another API of the same server`() async throws {
-        try await OAuth2.Session.testing(over: scene, store: store).signIn()
-        var other = OAuth2.Server.example
-        other.resource = URL(string: "https://evil.example.com/mcp")
-        let session = try OAuth2.Session.testing(over: scene, signIn: .storedTokens, server: other, store: store)
-        #expect(await authenticationFailure { try await session.signIn() }?.reason == .loggedOut)
     }
 
     @Test func `a sign-in that the server refuses is an error that a request would have`() async throws {
@@ -111,22 +105,15 @@ import Testing
         #expect(await store.load() == nil)
     }
 
-    @Test func `without a revocation endpoint, nothing is deleted`() async throws {
+    @Test(arguments: [nil, "http://auth.example.com/revoke"])
+    func `without a revocation endpoint with TLS, no token is sent or deleted`(endpoint: String?) async throws {
         var server = OAuth2.Server.example
-        server.revocationEndpoint = nil
-        let session = try OAuth2.Session.testing(over: scene, server: server, store: store)
-        try await session.signIn()
-        #expect(await authenticationFailure { try await session.revoke() }?.reason == .misconfigured)
-        #expect(await store.load() != nil)
-    }
-
-    @Test func `a revocation endpoint without TLS receives no token`() async throws {
-        var server = OAuth2.Server.example
-        server.revocationEndpoint = URL(string: "http://auth.example.com/revoke")
+        server.revocationEndpoint = endpoint.flatMap { URL(string: $0) }
         let session = try OAuth2.Session.testing(over: scene, server: server, store: store)
         try await session.signIn()
         #expect(await authenticationFailure { try await session.revoke() }?.reason == .misconfigured)
         #expect(scene.forms("/revoke").isEmpty)
+        if endpoint == nil { #expect(await store.load() != nil) }
     }
 
     @Test func `a session that could not work is refused when it is created`() throws {

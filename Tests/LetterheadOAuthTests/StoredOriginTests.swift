@@ -22,18 +22,14 @@ private let other = URL(string: "https://b.example") ?? URL(filePath: "/")
 
     private func origin(_ url: URL) throws -> HTTPOrigin { try #require(HTTPRequest(url: url).origin) }
 
-    @Test func `tokens are stored with the origin for which they were obtained`() async throws {
+    @Test(arguments: [nil, [api]])
+    func `tokens are stored with the origin for which they were obtained, unless origins are named`(
+        allowed: [URL]?
+    ) async throws {
         let store = OAuth2.MemoryTokenStore()
-        #expect(try await chain(store, home: api).ask() == .ok)
-        let kept = await store.load()
-        #expect(kept?.origin == (try origin(api)))
-    }
-
-    @Test func `with allowed origins, tokens are stored without an origin`() async throws {
-        let store = OAuth2.MemoryTokenStore()
-        #expect(try await chain(store, home: api, allowed: [api]).ask() == .ok)
-        let kept = await store.load()
-        #expect(kept != nil && kept?.origin == nil)
+        #expect(try await chain(store, home: api, allowed: allowed).ask() == .ok)
+        let (kept, expected) = (await store.load(), allowed == nil ? try origin(api) : nil)
+        #expect(kept != nil && kept?.origin == expected)
     }
 
     @Test func `stored tokens of another origin are not used, and remain in the store`() async throws {

@@ -111,12 +111,6 @@ private final class ChangingStore: OAuth2.TokenStore {
         return Authenticate(.testing(grant, store: store, clock: clock)) --> server
     }
 
-    @Test func `stored tokens are used without a token request`() async throws {
-        let tokens = OAuth2.Tokens(accessToken: "kept", expiresAt: date.addingTimeInterval(600))
-        #expect(try await chain(OAuth2.MemoryTokenStore(tokens)).ask() == .ok)
-        #expect(server.tokenForms.isEmpty)
-    }
-
     @Test func `stored tokens that have expired are refreshed`() async throws {
         let tokens = OAuth2.Tokens(accessToken: "kept", refreshToken: "r0", expiresAt: date.addingTimeInterval(-1))
         #expect(try await chain(OAuth2.MemoryTokenStore(tokens)).ask() == .ok)
@@ -287,14 +281,6 @@ private final class ChangingStore: OAuth2.TokenStore {
         let url = directory.appendingPathComponent("deep/tokens.json")
         defer { try? FileManager.default.removeItem(at: directory) }
         try await body(OAuth2.FileTokenStore(url), url)
-    }
-
-    @Test func `saved tokens are loaded unchanged`() async throws {
-        try await inStore { store, _ in
-            try await store.save(OAuth2.Tokens(accessToken: "before"))
-            try await store.save(tokens)
-            #expect(try await store.load() == tokens)
-        }
     }
 
     @Test func `only the owner may read the file, and no other file remains beside it`() async throws {

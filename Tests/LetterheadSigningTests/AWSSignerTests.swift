@@ -277,13 +277,6 @@ import Testing
         #expect(AWSCanonicalRequest(request, isS3: false).text.hasPrefix("GET\n/a/x%2520y\n"))
     }
 
-    @Test(arguments: [
-        ("https://a.example:443/", "a.example"), ("http://a.example:80/", "a.example"),
-        ("https://a.example:9000/", "a.example:9000"),
-    ]) func `the host has a port only if it isn't the default`(url: String, host: String) throws {
-        #expect(try HTTPRequest(url).hostField == host)
-    }
-
     @Test func `a stream to S3 is not read, and one to another service is refused`() async throws {
         let stream = StreamBody(once: AsyncStream<Data> { $0.finish() })
         var request = try HTTPRequest(method: .put, "https://bucket.s3.amazonaws.com/a")
@@ -349,8 +342,10 @@ import Testing
     @Test(arguments: [
         ("Sat, 25 May 2013 00:00:00 GMT", nil, 2), ("Sat, 25 May 2013 00:00:01 GMT", nil, 1),
         ("Wed, 22 May 2013 23:59:59 GMT", nil, 1), ("Fri, 31 Dec 9999 23:59:59 GMT", nil, 1),
-        ("Fri, 24 May 2013 01:00:00 GMT", "5", 1),
-    ]) func `a time that is far away or stored teaches nothing`(date: String, age: String?, count: Int) async throws {
+        ("Fri, 24 May 2013 01:00:00 GMT", "5", 1), ("Fri, 24 May 2013 00:03:00 GMT", nil, 1),
+    ]) func `a time that is right, far away or stored teaches nothing`(date: String, age: String?, count: Int)
+        async throws
+    {
         let mock = MockLoader { request in
             var response = HTTPResponse(request: request, status: 403, headers: ["Date": date])
             response.headers[.age] = age
@@ -359,8 +354,7 @@ import Testing
         var request = try HTTPRequest("https://bucket.s3.amazonaws.com/a")
         request.authentication = .signing(by: try signer())
         let (chain, sent) = (Authenticate() --> mock, request)
-        _ = try await chain.load(sent)
-        #expect(mock.requests.count == count)
+        #expect(try await chain.load(sent).status == 403 && mock.requests.count == count)
     }
 
     @Test func `the time of an origin dates only its own signatures`() async throws {
@@ -455,15 +449,5 @@ import Testing
             }
             #expect(error?.code == .invalidRequest && error?.message == rule)
         }
-    }
-
-    @Test func `a refusal with the right time is returned`() async throws {
-        let mock = MockLoader {
-            HTTPResponse(request: $0, status: 403, headers: ["Date": "Fri, 24 May 2013 00:03:00 GMT"])
-        }
-        var request = try HTTPRequest("https://bucket.s3.amazonaws.com/a")
-        request.authentication = .signing(by: try signer())
-        let (chain, sent) = (Authenticate() --> mock, request)
-        #expect(try await chain.load(sent).status == 403 && mock.requests.count == 1)
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import Letterhead
-import LetterheadCaching
 @testable import LetterheadSigning
 import LetterheadTesting
 import Synchronization
@@ -285,20 +284,6 @@ private final class DigestServer: HTTPLoader {
         #expect(mock.requests.last?.host == "b.example" && server.log.last == "-")
     }
 
-    @Test func `each attempt of a retry has its own count`() async throws {
-        let (server, responses) = (server, Tally())
-        let mock = MockLoader { request in
-            let response = try await server.load(request)
-            guard response.status == .ok, responses.next() < 3 else { return response }
-            return HTTPResponse(request: request, status: 503)
-        }
-        let client = HTTPClient(
-            environment: ServerEnvironment(baseURL: api), authentication: .digest(user: "ada", password: "secret"),
-            retrying: Backoff(.immediate, maximumRetries: 3), transport: mock)
-        #expect(try await status(client) == .ok)
-        #expect(server.log == ["-", "n1 00000001", "n1 00000002", "n1 00000003"])
-    }
-
     private func log(of authentication: HTTPAuthentication, at urls: [URL]) async -> [String] {
         server.state.withLock { $0 = DigestServer.State() }
         for url in urls {
@@ -329,20 +314,6 @@ private final class DigestServer: HTTPLoader {
             authentication: .digest(user: user, password: Secret(password)), transport: server)
         let error = await #expect(throws: HTTPError.self) { try await client.send(Get<HTTPResponse>("a")) }
         #expect(error?.code == .invalidRequest && server.log.isEmpty)
-    }
-
-    @Test func `a cache reuses a response, although each proof is another one`() async throws {
-        let server = server
-        let mock = MockLoader { request in
-            var response = try await server.load(request)
-            if response.status == .ok { response.headers[.cacheControl] = "max-age=60" }
-            return response
-        }
-        let client = HTTPClient(
-            environment: ServerEnvironment(baseURL: api), authentication: .digest(user: "ada", password: "secret"),
-            cache: ResponseCache(store: .memory(bytes: 1 << 20)), transport: mock)
-        for _ in 1...3 { #expect(try await status(client) == .ok) }
-        #expect(server.log.count == 2)
     }
 
     @Test func `no text contains the password or the proof`() async throws {

@@ -112,11 +112,6 @@ private struct PlainError: LocalizedError {
         #expect(error?.mayHaveBeenSent == true)
     }
 
-    @Test func `other refusals are returned`() async throws {
-        let (_, response) = try await sent(CountingSigner(), [403])
-        #expect(response.status == .forbidden)
-    }
-
     @Test func `a signer's error is the cause, and nothing is sent`() async throws {
         let mock = MockLoader { .ok($0) }
         let chain = Authenticate(.signing(by: CountingSigner(), allowedOrigins: [api])) --> mock

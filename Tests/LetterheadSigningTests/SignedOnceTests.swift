@@ -55,23 +55,6 @@ private struct CountSignatures: LoaderLink {
         #expect(error?.code == .connectionLost && error?.message == "again" && six.requests.count == 6)
     }
 
-    @Test func `a one-shot body is not sent again`() async throws {
-        let mock = demanding(1)
-        var request = HTTPRequest(method: .put, url: api)
-        request.body = StreamBody(once: AsyncStream<Data> { $0.finish() })
-        let (chain, sent) = (signed() --> mock, request)
-        let error = await #expect(throws: HTTPError.self) { try await chain.load(sent) }
-        #expect(error?.code == .connectionLost && mock.requests.count == 1)
-    }
-
-    @Test func `a POST that may have been processed is not signed and sent again`() async throws {
-        let mock = demanding(1)
-        let error = await #expect(throws: HTTPError.self) {
-            try await (signed() --> mock).load(HTTPRequest(method: .post, url: api))
-        }
-        #expect(error?.code == .connectionLost && error?.mayHaveBeenSent == true && mock.requests.count == 1)
-    }
-
     @Test func `a signature ends with its load, and nothing retries below it`() async throws {
         let mock = MockLoader { HTTPResponse(request: $0, status: .serviceUnavailable) }
         let retry = Retry(Backoff(.immediate, maximumRetries: 2))

@@ -93,10 +93,6 @@ import Testing
         #expect(error?.message == "the webhook's webhook-id is missing or contains a period")
     }
 
-    @Test(arguments: [-301.0, 301]) func `a webhook outside of the tolerance is refused`(seconds: Double) {
-        #expect(reason(Self.standard(after: seconds)) == .invalidSignature)
-    }
-
     @Test(arguments: [-300.0, 300]) func `a webhook within the tolerance is accepted`(seconds: Double) throws {
         try Self.standard(after: seconds).verify(Self.body, headers: Self.headers)
     }
