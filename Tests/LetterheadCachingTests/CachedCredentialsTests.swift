@@ -2,6 +2,7 @@
 import Foundation
 import LetterheadTesting
 import Synchronization
+import TestKit
 import Testing
 
 @testable import Letterhead
@@ -34,15 +35,11 @@ import Testing
 
     /// A method with a different signature for each request.
     private func counting(_ place: HTTPHeaders.Name = "X-Signature") -> HTTPAuthentication {
-        let count = Mutex(0)
+        let count = Counter()
         return .method(
             "HMAC",
             link: ModifyRequest { request in
-                let number = count.withLock { count in
-                    count += 1
-                    return count
-                }
-                request.headers.setSecret("signature \(number)", for: place)
+                request.headers.setSecret("signature \(count.next())", for: place)
             })
     }
 
@@ -141,14 +138,11 @@ import Testing
 
     @Test func `a signature in the query is not part of the URL of a stored response`() async throws {
         let scene = scene()
-        let count = Mutex(0)
+        let count = Counter()
         let method = HTTPAuthentication.method(
             "URL",
             link: ModifyRequest { request in
-                let number = count.withLock { count in
-                    count += 1
-                    return count
-                }
+                let number = count.next()
                 request.query["expires"] = "\(number)"
                 request.query.setSecret("\(number)", for: "signature")
             })
@@ -177,19 +171,9 @@ import Testing
 
         func credential(for need: HTTPAuthentication.Need<String>) -> String? { name }
         func sign(_ request: inout HTTPRequest, with credential: String) {
-            request.headers.setSecret("\(credential) \(count.next)", for: .authorization)
+            request.headers.setSecret("\(credential) \(count.next())", for: .authorization)
         }
         func identity(of credential: String) -> String? { credential }
-    }
-
-    private final class Counter: Sendable {
-        private let value = Mutex(0)
-        var next: Int {
-            value.withLock { value in
-                value += 1
-                return value
-            }
-        }
     }
 
     @Test func `credentials of a provider with one identity share a response, although each signature is different`()

@@ -60,28 +60,6 @@ import Testing
         #expect(try await client.get().text == "body 2")
     }
 
-    @Test func `responses of different credentials and of different variants are separate`() async throws {
-        let scene = CacheScene { request in
-            let body = "\(request.headers[.authorization] ?? "-") \(request.headers[.acceptLanguage] ?? "-")"
-            return HTTPResponse(
-                request: request, status: .ok, headers: ["Cache-Control": "max-age=60", "Vary": "Accept-Language"],
-                body: HTTPResponseBody(Data(body.utf8)))
-        }
-        let client = scene.client()
-        for _ in 0..<2 {
-            for user in ["a", "b"] {
-                for language in ["de", "en"] {
-                    let text = try await client.get { request in
-                        request.headers[.authorization] = user
-                        request.headers[.acceptLanguage] = language
-                    }.text
-                    #expect(text == "\(user) \(language)")
-                }
-            }
-        }
-        #expect(scene.server.requests.count == 4)
-    }
-
     @Test func `a QUERY is stored by its body`() async throws {
         let scene = CacheScene.counting("max-age=60")
         let client = scene.client()
@@ -105,16 +83,6 @@ import Testing
         #expect(part.response.headers[.contentRange] == "bytes 0-3/6")
         #expect(try await client.get { $0.headers[.range] = "bytes=9-" }.cache == .bypassed)
         #expect(try await client.get { $0.headers[.ifNoneMatch] = "\"x\"" }.cache == .bypassed)
-    }
-
-    @Test func `a successful unsafe request removes the responses of its URL`() async throws {
-        let scene = CacheScene.counting("max-age=60")
-        let client = scene.client()
-        _ = try await client.get()
-        _ = try await client.get("https://a.example/other")
-        _ = try await client.get { $0.method = .post }
-        #expect(try await client.get().text == "body 4")
-        #expect(try await client.get("https://a.example/other").cache == .hit)
     }
 
     @Test func `a response that was invalidated while it was received is not stored`() async throws {
@@ -211,13 +179,6 @@ import Testing
         #expect(try await client.get().response.headers["Cache-Status"] == "\"app\";hit;ttl=50")
         let bypassed = try await client.get { $0.caching = .bypass }.response.headers["Cache-Status"]
         #expect(bypassed == "\"app\";fwd=bypass;detail=\"the request bypasses the cache\"")
-    }
-
-    @Test func `a reset removes all responses`() async throws {
-        let client = CacheScene.counting("max-age=60").client()
-        _ = try await client.get()
-        await client.reset()
-        #expect(try await client.get().text == "body 2")
     }
 
     @Test func `the progress of a reused response is complete`() async throws {

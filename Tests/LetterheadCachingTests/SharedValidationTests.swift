@@ -2,6 +2,7 @@
 import Foundation
 import LetterheadTesting
 import Synchronization
+import TestKit
 import Testing
 
 @testable import Letterhead
@@ -72,12 +73,9 @@ import Testing
 
     @Test func `a waiting request keeps its own limit of the response`() async throws {
         let gate = OneShot<Void>()
-        let count = Mutex(0)
+        let count = Counter()
         let scene = CacheScene { request in
-            let number = count.withLock { count in
-                count += 1
-                return count
-            }
+            let number = count.next()
             if number == 2 { await gate.value }
             let body = HTTPResponseBody(Data(count: number == 1 ? 4 : 400))
             return HTTPResponse(
@@ -155,12 +153,9 @@ import Testing
     }
 
     @Test func `the memory of a store is bounded when each 304 adds fields`() async throws {
-        let count = Mutex(0)
+        let count = Counter()
         let scene = CacheScene { request in
-            let number = count.withLock { count in
-                count += 1
-                return count
-            }
+            let number = count.next()
             var headers: HTTPHeaders = ["Cache-Control": "max-age=1", "ETag": "\"a\""]
             headers[HTTPHeaders.Name("X-\(number)")] = String(repeating: "x", count: 1000)
             let isKnown = request.headers.contains(.ifNoneMatch)

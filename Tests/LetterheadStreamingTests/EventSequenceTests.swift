@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import Letterhead
-import LetterheadCaching
 import LetterheadStreaming
 import LetterheadTesting
 import TestKit
@@ -31,18 +30,6 @@ import Testing
         #expect(mock.requests[1].headers["Accept"] == "*/*")
         #expect(mock.requests[1].headers["Cache-Control"] == "max-age=0")
         #expect(mock.requests[1].headers["Last-Event-ID"] == "7")
-    }
-
-    @Test func `a stream of events neither uses the cache nor is stored`() async throws {
-        let mock = MockLoader { request in
-            var response = stream(request, "data: a\n\n")
-            response.headers["ETag"] = "\"1\""
-            return response
-        }
-        let client = HTTPClient(
-            environment: .of("http://a.example"), cache: ResponseCache(store: .memory(bytes: 1 << 20)), transport: mock)
-        for _ in 1...2 { #expect(try await client.events(of: TestEndpoint()).all().count == 1) }
-        #expect(mock.requests.map { $0.headers["If-None-Match"] } == [nil, nil])
     }
 
     @Test func `nothing is sent before the first event is requested, and each iteration has its own connection`()
@@ -75,13 +62,6 @@ import Testing
         let empty = MockLoader { HTTPResponse(request: $0, status: .noContent) }
         #expect(try await client(empty).events(of: TestEndpoint(), reconnecting: .whenClosed).all().isEmpty)
         #expect(empty.requests.count == 1)
-    }
-
-    @Test func `a retry of the client happens before the first event`() async throws {
-        let mock = StubLoader().on(
-            .any(), inOrder: .status(.serviceUnavailable), .events([ServerSentEvent(data: "a")]))
-        let settings = Backoff(maximumRetries: 1, clock: TestClock(isAutomatic: true))
-        #expect(try await client(mock, retrying: settings).events(of: TestEndpoint()).all().count == 1)
     }
 
     @Test func `an event is decoded with the decoder of the client, and a failure names the event`() async throws {

@@ -22,53 +22,6 @@
             String(text.utf8.count, radix: 16) + "\r\n" + text + "\r\n"
         }
 
-        /// A server that sends an event and then nothing, and counts the connections that its client has closed.
-        private func silentServer(_ closed: DispatchSemaphore) -> RawServer {
-            RawServer { connection, _ in
-                _ = connection.readHead()
-                connection.write(Self.head + Self.chunk("data: first\n\n"))
-                _ = connection.waitForEnd()
-                closed.signal()
-                connection.close()
-            }
-        }
-
-        @Test func `cancelling the task ends the connection`() async throws {
-            let (closed, arrived) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-            let server = silentServer(closed)
-            let reading = Task { [client = client(server)] in
-                for try await _ in client.events(of: TestEndpoint(), reconnecting: .whenClosed) { arrived.signal() }
-            }
-            #expect(await arrived.isSignaled())
-            reading.cancel()
-            #expect(await closed.isSignaled())
-            await #expect(throws: CancellationError.self) { try await reading.value }
-        }
-
-        @Test func `a reset of the client ends the connection and the stream`() async throws {
-            let (closed, arrived) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-            let (server, client) = { ($0, self.client($0)) }(silentServer(closed))
-            let reading = Task {
-                for try await _ in client.events(of: TestEndpoint(), reconnecting: .whenClosed) { arrived.signal() }
-            }
-            #expect(await arrived.isSignaled())
-            await client.reset()
-            #expect(await closed.isSignaled())
-            let error = await #expect(throws: HTTPError.self) { try await reading.value }
-            #expect(error?.code == .cancelled)
-            #expect(server.connectionCount == 1)
-        }
-
-        @Test func `leaving the loop ends the connection`() async throws {
-            let closed = DispatchSemaphore(value: 0)
-            let server = silentServer(closed)
-            for try await event in client(server).events(of: TestEndpoint()) {
-                #expect(event.data == "first")
-                break
-            }
-            #expect(await closed.isSignaled())
-        }
-
         @Test func `a response of another type ends its connection`() async throws {
             let closed = DispatchSemaphore(value: 0)
             let server = RawServer { connection, _ in

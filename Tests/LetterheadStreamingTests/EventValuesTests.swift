@@ -242,17 +242,6 @@ struct EventValuesTests {
         #expect(clock.sleeps == [.seconds(1), .seconds(2)])
     }
 
-    @Test func `over a socket, the retry sends a second request`() async throws {
-        let server = try await server("data: 1\n\n")
-        server.enqueue(.response(.events([ServerSentEvent(event: "error", data: "{}")])))
-        let client = HTTPClient(
-            environment: ServerEnvironment(baseURL: server.url),
-            retrying: Backoff(maximumRetries: 1, clock: clock))
-        #expect(try await client.events(of: Completion(), as: Int.self).all() == [1])
-        #expect(server.requests.count == 2)
-        await server.stop()
-    }
-
     @Test(arguments: [(HTTPMethod.get, 0), (.post, 2)])
     func `without a retry that is allowed and safe, the failure is thrown`(method: HTTPMethod, maximum: Int) async {
         let mock = MockLoader { stream($0, Self.overload) }
@@ -378,17 +367,6 @@ struct EventValuesTests {
             attemptLinks: ModifyResponse { _ in arrived.signal() })
     }
 
-    @Test func `leaving the loop closes the connection`() async throws {
-        let server = try await endlessServer("data: 1\n\n")
-        let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
-        for try await value in client.events(of: Completion(), as: Int.self) {
-            #expect(value == 1)
-            break
-        }
-        _ = try await server.record { $0.connections.first?.isOpen == false }
-        await server.stop()
-    }
-
     @Test func `a validator can refuse a stream that doesn't end, and the error has its beginning`() async throws {
         let server = try await endlessServer(": hello\n\n")
         let client = HTTPClient(
@@ -411,17 +389,6 @@ struct EventValuesTests {
         reading.cancel()
         await #expect(throws: CancellationError.self) { _ = try await reading.value }
         _ = try await server.record { $0.connections.first?.isOpen == false }
-        await server.stop()
-    }
-
-    @Test func `a reset before the first value cancels the stream`() async throws {
-        let (server, arrived) = (try await endlessServer(": hello\n\n"), DispatchSemaphore(value: 0))
-        let client = client(server, signaling: arrived)
-        let reading = Task { try await client.events(of: Completion(), as: Int.self).all() }
-        #expect(await arrived.isSignaled())
-        await client.reset()
-        let error = await #expect(throws: HTTPError.self) { _ = try await reading.value }
-        #expect(error?.code == .cancelled)
         await server.stop()
     }
 }

@@ -123,22 +123,6 @@ struct FollowingTests {
         #expect(mock.requests.map { $0.headers["Last-Event-ID"] } == [nil, nil, "x"])
     }
 
-    @Test func `a client that is reset stops following`() async throws {
-        let clock = TestClock()
-        let mock = MockLoader { stream($0, "{\"revision\":1}\n") }
-        let client = client(mock)
-        let reading = Task {
-            await client.values(
-                of: Watch(), as: Change.self, reconnecting: .whenClosed(Backoff(clock: clock)),
-                resuming: { Watch(after: $0.revision) }
-            ).allAndError()
-        }
-        await clock.waitForSleepers(1)
-        await client.reset()
-        let (changes, error) = await reading.value
-        #expect(changes.count == 1 && (error as? HTTPError)?.code == .cancelled && mock.requests.count == 1)
-    }
-
     @Test(arguments: [true, false])
     func `the events and the values of a response that the caller has`(isStreamed: Bool) async throws {
         let server = try await MockServer.start { request in

@@ -106,23 +106,16 @@ struct ReconnectionTests {
     @Test func `a Retry-After extends the wait, up to the longest one`() async throws {
         let mock = MockLoader()
             .then { stream($0, "data: a\n\n") }
-            .then { HTTPResponse(request: $0, status: .serviceUnavailable, headers: ["Retry-After": "30"]) }
-            .then { HTTPResponse(request: $0, status: .serviceUnavailable, headers: ["Retry-After": "9999"]) }
-            .then { ending($0) }
-        _ = try await client(mock).events(of: TestEndpoint(), reconnecting: reconnection()).all()
-        #expect(clock.sleeps == [.seconds(1), .seconds(30), .seconds(120)])
-    }
-
-    @Test func `a Retry-After that is a date is compared with the date that was passed`() async throws {
-        let mock = MockLoader()
-            .then { stream($0, "data: a\n\n") }
+            // A minute after the date that was passed.
             .then {
                 HTTPResponse(
                     request: $0, status: .serviceUnavailable, headers: ["Retry-After": "Sun, 06 Nov 1994 08:50:37 GMT"])
             }
+            .then { HTTPResponse(request: $0, status: .serviceUnavailable, headers: ["Retry-After": "30"]) }
+            .then { HTTPResponse(request: $0, status: .serviceUnavailable, headers: ["Retry-After": "9999"]) }
             .then { ending($0) }
         _ = try await client(mock).events(of: TestEndpoint(), reconnecting: reconnection()).all()
-        #expect(clock.sleeps == [.seconds(1), .seconds(59)])
+        #expect(clock.sleeps == [.seconds(1), .seconds(59), .seconds(30), .seconds(120)])
     }
 
     @Test func `a reconnection time of the server is bounded`() async throws {
@@ -231,7 +224,8 @@ struct ReconnectionTests {
         #expect(mock.requests.isEmpty)
     }
 
-    @Test func `a reset ends the wait before a reconnection`() async throws {
+    @Test(arguments: [true, false])
+    func `a reset and a cancellation end the wait before a reconnection`(isReset: Bool) async throws {
         let clock = TestClock()
         let mock = MockLoader { stream($0, "data: a\n\n") }
         let client = client(mock)
@@ -239,25 +233,11 @@ struct ReconnectionTests {
             await client.events(of: TestEndpoint(), reconnecting: .whenClosed(Backoff(clock: clock))).allAndError()
         }
         await clock.waitForSleepers(1)
-        await client.reset()
+        if isReset { await client.reset() } else { reading.cancel() }
         let (events, error) = await reading.value
         #expect(events.count == 1)
-        #expect((error as? HTTPError)?.code == .cancelled)
+        #expect(isReset ? (error as? HTTPError)?.code == .cancelled : error is CancellationError)
         #expect(clock.sleepers == 0)
         #expect(mock.requests.count == 1)
-    }
-
-    @Test func `cancelling the task ends the wait before a reconnection`() async throws {
-        let clock = TestClock()
-        let mock = MockLoader { stream($0, "data: a\n\n") }
-        let reading = Task { [client = client(mock)] in
-            await client.events(of: TestEndpoint(), reconnecting: .whenClosed(Backoff(clock: clock))).allAndError()
-        }
-        await clock.waitForSleepers(1)
-        reading.cancel()
-        let (events, error) = await reading.value
-        #expect(events.count == 1)
-        #expect(error is CancellationError)
-        #expect(clock.sleepers == 0)
     }
 }
