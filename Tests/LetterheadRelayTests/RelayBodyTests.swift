@@ -18,7 +18,7 @@ import Testing
     /// A loader with a body in pieces, which are produced when they are read. The body ends with an error or waits
     /// without end.
     private final class Pieces: HTTPLoader {
-        let produced = Mutex(0)
+        let produced = Counter()
         let isDropped = Mutex(false)
         private let count: Int
         private let failure: HTTPError.Code?
@@ -29,9 +29,7 @@ import Testing
             let body = HTTPResponseBody(
                 length: nil,
                 pull: {
-                    let number = self.produced.withLock {
-                        $0 += 1; return $0
-                    }
+                    let number = self.produced.next()
                     if number <= self.count { return Data(repeating: UInt8(truncatingIfNeeded: number), count: 1000) }
                     guard let failure = self.failure else { return nil }
                     throw HTTPError(failure, request: request, message: "no more")
@@ -47,11 +45,11 @@ import Testing
         let far = Pieces(5)
         let server = RelayServer(far)
         let response = try await Relay.streaming { server.answers(to: $0) }.load(request(.streamed))
-        #expect(far.produced.withLock { $0 } == 0 && response.body.buffered == nil && response.trailers.isEmpty)
+        #expect(far.produced.value == 0 && response.body.buffered == nil && response.trailers.isEmpty)
         var pieces: [Data] = []
         for try await piece in response.body {
             pieces.append(piece)
-            #expect(far.produced.withLock { $0 } == pieces.count)
+            #expect(far.produced.value == pieces.count)
         }
         #expect(pieces == (1...5).map { Data(repeating: $0, count: 1000) })
         #expect(response.trailers == ["X-T": "t", "X-U": "\u{1}"])
@@ -59,13 +57,10 @@ import Testing
 
     @Test func `a body without bytes for the idleTimeout fails, whether or not empty pieces arrive`() async throws {
         let clock = TestClock()
-        let pulls = SharedValue(0)
+        let pulls = Counter()
         let relay = Relay.streaming(clock: clock) { _ in
             AsyncStream {
-                let number = pulls.withLock { pulls in
-                    pulls += 1
-                    return pulls
-                }
+                let number = pulls.next()
                 if number == 1 {
                     return Data(#"{"letterhead":1,"streams":true,"response":{"status":200,"headers":[]}}"#.utf8 + [10])
                 }
@@ -164,13 +159,9 @@ import Testing
     @Test func `an error of the sequence is a lost connection`() async throws {
         let server = RelayServer(Pieces(5))
         let relay = Relay.streaming { data in
-            let number = SharedValue(0)
+            let number = Counter()
             return server.answers(to: data).map { piece in
-                let count = number.withLock { number in
-                    number += 1
-                    return number
-                }
-                if count == 3 { throw CancellationError() }
+                if number.next() == 3 { throw CancellationError() }
                 return piece
             }
         }
@@ -182,13 +173,8 @@ import Testing
     @Test func `a piece that is lost or is not one is an error`() async throws {
         let server = RelayServer(Pieces(5))
         let lossy = Relay.streaming { data in
-            let number = SharedValue(0)
-            return server.answers(to: data).filter { _ in
-                number.withLock { number in
-                    number += 1
-                    return number != 3
-                }
-            }
+            let number = Counter()
+            return server.answers(to: data).filter { _ in number.next() != 3 }
         }
         let response = try await lossy.load(request(.streamed))
         let error = await #expect(throws: HTTPError.self) { try await response.body.data() }
@@ -223,17 +209,6 @@ import Testing
         await client.reset()
         let error = await #expect(throws: HTTPError.self) { _ = try await iterator.next() }
         #expect(error?.code == .cancelled && far.isDropped.withLock { $0 })
-    }
-
-    @Test(arguments: RelayTests.Kind.allCases) func `a download is saved at the near end`(kind: RelayTests.Kind)
-        async throws
-    {
-        let file = FileManager.default.temporaryDirectory.appending(path: "relay-\(UUID().uuidString)")
-        defer { try? FileManager.default.removeItem(at: file) }
-        let client = HTTPClient(transport: kind.relay(to: RelayServer(Pieces(300))))
-        let response = try await client.download(request(), to: file)
-        #expect(response.savedFile == file && response.savedByteCount == 300_000)
-        #expect(try Data(contentsOf: file).count == 300_000)
     }
 
     @Test(arguments: RelayTests.Kind.allCases) func `the limit of a response holds`(kind: RelayTests.Kind) async {

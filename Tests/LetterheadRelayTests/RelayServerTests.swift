@@ -231,13 +231,4 @@ private let target = #""target":{"host":"h","path":"/a","query":""}"#
             #expect(loader.requests.map { $0.headers["X-Own"] } == ["1", "1", "1", "1"])
         }
     }
-
-    @Test func `the observers of the near end see an exchange`() async throws {
-        let log = EventRecorder()
-        let far = MockLoader { .ok($0, body: Data("abc".utf8)) }
-        let client = HTTPClient(observers: [log], transport: Relay { await RelayServer(far).answer($0) })
-        _ = try await client.send(HTTPRequest("https://example.com/a"))
-        #expect(log.names.contains("exchange.start") && log.names.last == "load.end")
-        #expect(log.events.last?[.bytes] == 3 && log.events.last?[.status] == 200)
-    }
 }

@@ -3,7 +3,6 @@ import Foundation
 import Letterhead
 import LetterheadRelay
 import LetterheadTesting
-import Synchronization
 import TestKit
 import Testing
 
@@ -220,26 +219,6 @@ import Testing
         #expect(try far.requests.first?.urlString() == "https://example.com/a/b")
     }
 
-    /// The headers of an environment belong to its origin, which only the near end knows.
-    @Test(arguments: Kind.allCases) func `the near end follows redirects, without the headers of its environment`(
-        kind: Kind
-    ) async throws {
-        for isClient in [true, false] {
-            let far = MockLoader { request in
-                guard request.host != "other.example" else { return .ok(request) }
-                return HTTPResponse(request: request, status: 302, headers: ["Location": "http://other.example/c"])
-            }
-            let server = isClient ? RelayServer(HTTPClient(transport: far)) : RelayServer(FollowRedirects() --> far)
-            let environment = ServerEnvironment("http://api.example", headers: ["X-Tenant": "acme"])
-            let client = HTTPClient(environment: environment, transport: kind.relay(to: server))
-            let response = try await client.send(Get<HTTPResponse>("a"))
-            #expect(try response.request.urlString() == "http://other.example/c" && response.redirects.count == 1)
-            #expect(far.requests.map { $0.headers["X-Tenant"] } == ["acme", nil])
-            let refused = try await client.send(Get<HTTPResponse>("a").redirects(.never).accepting([302]))
-            #expect(refused.status == 302 && far.requests.count == 3)
-        }
-    }
-
     @Test func `the environment of the far end completes each hop to its origin, and no other`() async throws {
         let far = MockLoader { request in
             let next = ["/v2/a": "/b", "/b": "https://other.example/c"][request.path.string]
@@ -352,16 +331,16 @@ import Testing
     }
 
     /// Counts the resets of a chain.
-    private final class Counting: LoaderLink {
-        private let resets = Mutex(0)
-        var count: Int { resets.withLock { $0 } }
+    private struct Counting: LoaderLink {
+        let counter = Counter()
+        var count: Int { counter.value }
 
         func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
             try await next.load(request)
         }
 
         func reset(next: any HTTPLoader) async {
-            resets.withLock { $0 += 1 }
+            counter.next()
             await next.reset()
         }
     }
@@ -416,24 +395,6 @@ import Testing
             try WireForm().response(from: await task.value, to: request())
         }
         #expect(error?.code == .timedOut)
-    }
-
-    @Test func `what is signed once is known at the far end of a relay, which reports a spent signature`() async throws
-    {
-        let mock = MockLoader { request in
-            #expect(request.isSignedOnce)
-            if request.headers["X-Signature"] == "1" {
-                throw HTTPError(.signatureSpent, request: request, message: "again")
-            }
-            return HTTPResponse(request: request, status: .ok)
-        }
-        let server = RelayServer(mock, WireForm(secrets: .travel))
-        let relay = Relay(WireForm(secrets: .travel)) { await server.answer($0) }
-        let signing = ModifyRequest { $0.headers["X-Signature"] = "\(mock.requests.count + 1)" }
-        let api = try #require(URL(string: "https://api.example.com"))
-        let chain = Authenticate(.method("count", allowedOrigins: [api], link: signing)) --> relay
-        _ = try await chain.load(HTTPRequest(url: api))
-        #expect(mock.requests.map { $0.headers["X-Signature"] } == ["1", "2"])
     }
 }
 

@@ -256,14 +256,6 @@ let replicas: [Replica] = ["https://a.test", "https://b.test", "https://c.test:8
         #expect(mock.hosts.count == 1)
     }
 
-    @Test func `an open circuit sends the request to another replica`() async throws {
-        let mock = MockLoader.answering { $0.host == "a.test" ? .badGateway : .ok }
-        let breaker = CircuitBreaker(per: .host, opening: .consecutiveFailures(1), backoff: Backoff(clock: clock))
-        let chain = balance(.ordered, restingAfter: 100) --> breaker --> mock
-        #expect(await chain.outcomes(3) == ["502", "200", "200"])
-        #expect(mock.hosts == ["a.test", "b.test", "b.test"])
-    }
-
     @Test func `a replica that fails in a row rests, and one request finds out whether it is well`() async throws {
         let state = Flag("down")
         let mock = MockLoader { [clock] request in

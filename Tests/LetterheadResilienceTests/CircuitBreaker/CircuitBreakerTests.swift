@@ -287,13 +287,6 @@ import Testing
         #expect(changes.allSatisfy { $0[.circuit] == "https://orders.test" })
     }
 
-    @Test func `a retry does not repeat an open circuit`() async throws {
-        let (mock, _) = server()
-        let chain = Retry(Backoff(.immediate, maximumRetries: 9, clock: clock)) --> breaker() --> mock
-        #expect(await chain.outcome(of: request()) == "circuitOpen")
-        #expect(mock.requests.count == 3)
-    }
-
     @Test func `it keeps the laws of a link`() async throws {
         try await LoaderLaws(patience: .seconds(40), link: { CircuitBreaker(per: .route) }).check()
     }

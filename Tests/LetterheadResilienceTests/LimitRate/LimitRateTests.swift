@@ -123,17 +123,6 @@ private func limited(_ path: RequestPath = "/", host: String = "a.test", _ throt
         for task in tasks { _ = try await task.value }
     }
 
-    @Test func `a pause of the server is limited`() async throws {
-        let link = LimitRate(backoff: Backoff(longestServerDelay: .seconds(10), clock: clock))
-        let mock = MockLoader { .ok($0) }
-            .then { HTTPResponse(request: $0, status: 429, headers: ["Retry-After": "999999999999999999999"]) }
-        _ = try await (link --> mock).load(limited())
-        let tasks = await start([limited()], link, mock)
-        await clock.waitForSleepers(1)
-        clock.advance(by: .seconds(10))
-        _ = try await tasks[0].value
-    }
-
     @Test(arguments: [(30, 30), (90, 90), (3_600, 90)])
     func `the shorter limit of the link and of the retry above limits a pause`(longest: Int, pause: Int) async throws {
         let link = LimitRate(backoff: Backoff(longestServerDelay: .seconds(90), clock: clock))

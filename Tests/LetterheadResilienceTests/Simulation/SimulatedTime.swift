@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Synchronization
+import TestKit
 
 /// A clock and an executor on one thread: when no task can run, the time moves to the end of the next sleep. The tasks
 /// of a simulation run in the same order each time.
@@ -119,21 +120,14 @@ extension Array where Element: Comparable {
     }
 }
 
-/// Reproducible random numbers (SplitMix64).
+/// Reproducible random numbers, which tasks share.
 final class Seeded: Sendable {
-    private let state: Mutex<UInt64>
+    private let generator: Mutex<SeededGenerator>
 
-    init(_ seed: Int) { state = Mutex(UInt64(bitPattern: Int64(seed)) &* 0x9E37_79B9_7F4A_7C15) }
+    init(_ seed: Int) {
+        generator = Mutex(SeededGenerator(seed: UInt64(bitPattern: Int64(seed)) &* 0x9E37_79B9_7F4A_7C15))
+    }
 
     /// Returns a number from 0 to 1, without 1.
-    func unit() -> Double {
-        let number = state.withLock { state in
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var value = state
-            value = (value ^ value >> 30) &* 0xBF58_476D_1CE4_E5B9
-            value = (value ^ value >> 27) &* 0x94D0_49BB_1331_11EB
-            return value ^ value >> 31
-        }
-        return Double(number >> 11) / 9_007_199_254_740_992
-    }
+    func unit() -> Double { Double(generator.withLock { $0.next() } >> 11) / 9_007_199_254_740_992 }
 }
