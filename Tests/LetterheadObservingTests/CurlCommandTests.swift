@@ -65,22 +65,6 @@
             #expect(request.curlCommand().contains("--data-binary @-"))
         }
 
-        @Test func `a shell reads each word as it was written`() async throws {
-            var generator = SeededGenerator(seed: 25)
-            let pieces = [
-                "'", "\"", "\\", "$(id)", "`id`", "$HOME", "!", "*", "~", " ", "\n", "\t", ";", "&", "|", "#", "-",
-                "%s",
-                "\u{E9}", "\u{1F600}", "a", "0", "{a,b}", "<", ">", "\\n", "\\0101",
-            ]
-            let texts = (0..<500).map { _ in generator.text(of: pieces, upTo: 12) }
-            let script = texts.map { "printf '%s\\000' " + word($0) }.joined(separator: "\n")
-            let output = try await run(script)
-            #expect(
-                output.split(separator: 0, omittingEmptySubsequences: false).dropLast().map {
-                    String(decoding: $0, as: UTF8.self)
-                } == texts)
-        }
-
         @Test func `printf prints any bytes`() async throws {
             var generator = SeededGenerator(seed: 26)
             for count in [1, 256, 4_000] {
@@ -93,21 +77,6 @@
                 let print = try #require(command.components(separatedBy: " | curl").first)
                 #expect(Array(try await run(print)) == [0xFF] + bytes)
             }
-        }
-
-        /// The text as a word of a command.
-        private func word(_ text: String) -> String {
-            var request = HTTPRequest()
-            request.host = "a.test"
-            request.method = .post
-            request.headers = ["User-Agent": "a", "Accept": "b", "Content-Type": "c", "Expect": "d"]
-            request.body = TextBody(text)
-            let command = request.curlCommand(includingSecrets: true)
-            guard let start = command.range(of: "--data-raw ")?.upperBound,
-                let end = command.range(of: " --header 'User-Agent", options: .backwards)?.lowerBound
-                    ?? command.range(of: " --header User-Agent", options: .backwards)?.lowerBound
-            else { return "''" }
-            return String(command[start..<end])
         }
 
         private func run(_ script: String) async throws -> Data {

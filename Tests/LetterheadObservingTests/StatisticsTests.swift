@@ -8,13 +8,9 @@ import Testing
 
 @Suite(.timeLimit(.minutes(3))) struct StatisticsTests {
     @Test func `loads are counted by route and origin`() async throws {
-        let count = SharedValue(0)
+        let count = Counter()
         let transport = AnyLoader { request in
-            let number = count.withLock { count in
-                count += 1
-                return count
-            }
-            return HTTPResponse(request: request, status: number == 1 ? .serviceUnavailable : .ok)
+            HTTPResponse(request: request, status: count.next() == 1 ? .serviceUnavailable : .ok)
         }
         let recorder = StatisticsRecorder()
         let client = HTTPClient(environment: .of("https://a.test"), observers: [recorder], transport: transport)

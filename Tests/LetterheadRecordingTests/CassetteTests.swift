@@ -219,28 +219,6 @@ private func newFile() -> URL {
         #expect(replayClock.sleeps == [.seconds(3), .seconds(3)])
     }
 
-    @Test func `an archive of a browser is replayed`() async throws {
-        let archive = """
-            {"log":{"version":"1.2","creator":{"name":"WebInspector","version":"537.36"},"pages":[],"entries":[
-            {"_initiator":{},"startedDateTime":"2026-01-01T00:00:00.000Z","time":12.5,"cache":{},"timings":{"wait":1},
-            "request":{"method":"GET","url":"https://api.test/v1/people/ada?token=abc&x=1","httpVersion":"h2","cookies":[],
-            "headers":[{"name":":authority","value":"api.test"},{"name":"accept","value":"*/*"}],"queryString":[],
-            "headersSize":-1,"bodySize":0},
-            "response":{"status":200,"statusText":"","httpVersion":"h2","cookies":[],"redirectURL":"",
-            "headers":[{"name":"content-encoding","value":"br"},{"name":"content-length","value":"3"},
-            {"name":"content-type","value":"application/json"}],"headersSize":-1,"bodySize":-1,
-            "content":{"size":22,"mimeType":"application/json","text":"eyJpZCI6MSwibG9naW4iOiJhZGEifQ==","encoding":"base64"}}}
-            ]}}
-            """
-        try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-        try Data(archive.utf8).write(to: file)
-        let client = try replaying().0
-        let (ada, response) = try await client.sendWithResponse(
-            GetPerson(login: "ada").query("x", "1").query("token", "other"))
-        #expect(ada == .ada)
-        #expect(response.headers["Content-Encoding"] == nil)
-    }
-
     @Test func `the audit finds secrets without a secret name`() async throws {
         let stubs = StubLoader().on(.any()) { _ in
             .json([

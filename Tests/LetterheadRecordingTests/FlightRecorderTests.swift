@@ -161,17 +161,6 @@ import Testing
         #expect(flight.entries.count == kept && flight.text.contains("https://a.test/20"))
     }
 
-    @Test func `a load with many attempts keeps the last ones`() async throws {
-        let recorder = FlightRecorder(last: 3)
-        let client = client(recorder, retrying: Backoff(.immediate, maximumRetries: 9)) {
-            json($0, "{}", status: .serviceUnavailable)
-        }
-        let error = try await thrown { _ = try await client.send(TestEndpoint("a")) }
-        let flight = try Flight(recorder.dump(around: error, to: folder.url))
-        #expect(flight.entries.compactMap { $0["_attempt"] as? Int } == [8, 9, 10])
-        #expect(flight.loads[0]["removedExchanges"] as? Int == 7)
-    }
-
     @Test func `with the least memory, the last attempts keep their events and results`() async throws {
         let recorder = FlightRecorder(last: 10_000, bytes: 65_536)
         let client = client(recorder, retrying: Backoff(.immediate, maximumRetries: 99)) {

@@ -203,21 +203,4 @@ import Testing
         #expect((again as? HTTPError)?.code == .cannotDecodeResponse, "\(again)")
         #expect(cassette.unused == 0)
     }
-
-    @Test func `a real server's lost connection is recorded and replayed`() async throws {
-        let server = try await MockServer.start { _ in .text("a body of a real server") }
-        server.enqueue(.closure.fault(.reset, at: .responseBody))
-        let client = HTTPClient(
-            environment: ServerEnvironment(baseURL: server.url), observers: [recorder],
-            transport: HTTPClient.makeTransport(.init()))
-        let error = try await thrown { _ = try await client.send(TestEndpoint("a")) }
-        let cassette = try Cassette(
-            flight: recorder.dump(around: error, to: folder.url), clock: TestClock(isAutomatic: true))
-        let replay = HTTPClient(environment: ServerEnvironment(baseURL: server.url), transport: cassette.loader)
-        let again = try await #require(throws: HTTPError.self) { try await replay.send(TestEndpoint("a")) }
-        await server.stop()
-        let first = try #require(error as? HTTPError)
-        #expect(again.code == first.code && again.response?.status == first.response?.status)
-        #expect(again.response?.body.buffered == first.response?.body.buffered)
-    }
 }

@@ -55,6 +55,7 @@ import Testing
         let cassette = try Cassette(flight: file, clock: clock)
         let response = try await HTTPClient(transport: cassette.loader).send(HTTPRequest("https://a.test/x"))
         #expect(response.status == .ok && response.body.buffered == Data("hi".utf8) && clock.sleeps.isEmpty)
+        #expect(!response.headers.contains(.contentEncoding))
     }
 
     @Test(arguments: [

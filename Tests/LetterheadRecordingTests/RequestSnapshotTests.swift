@@ -60,18 +60,6 @@ import Testing
                 """#)
     }
 
-    @Test func `the curl command of a snapshot is compared with its file line by line`() async throws {
-        let file = FileManager.default.temporaryDirectory.appending(path: "snapshots-\(UUID())/a.curl")
-        let first = try await sent(GetPerson(login: "ada").header("X", "1"))
-        let snapshot = try RequestSnapshot(first, as: "curl") { $0.curlCommand(onLines: true) }
-        #expect(throws: RecordingError.self) { try snapshot.check(against: file) }
-        try snapshot.check(against: file)
-        _ = try? await HTTPClient.over(stubs).send(GetPerson(login: "ada").header("X", "2"))
-        let other = try RequestSnapshot(stubs.requests[1], as: "curl") { $0.curlCommand(onLines: true) }
-        let error = try #require(throws: RecordingError.self) { try other.check(against: file) }
-        #expect(error.description.contains("\n-   --header 'X: 1' \\\n+   --header 'X: 2' \\\n"))
-    }
-
     @Test func `the curl command of a multipart body is the same in each run`() throws {
         let texts = try [
             MultipartBody.Part.data(Data([0, 159, 255]), name: "f", filename: "b.bin"), .text("hi", name: "note"),
