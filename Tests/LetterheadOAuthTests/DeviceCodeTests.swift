@@ -144,20 +144,4 @@ private let device = "https://auth.example.com/device"
         }
         #expect(ratio < 10)
     }
-
-    @Test func `a server over sockets issues tokens to a device, and its API accepts them`() async throws {
-        let server = try await MockOAuth2Server.start { _ in MockServer.Response(status: .accepted) }
-        var description = OAuth2.Server(tokenEndpoint: server.tokenEndpoint, resource: server.url)
-        description.deviceAuthorizationEndpoint = server.deviceEndpoint
-        let session = try OAuth2.Session(
-            client: OAuth2.Client(id: "client"), server: description,
-            signIn: .deviceCode { server.approveDevice(userCode: $0.userCode) }, clock: clock)
-        let client = HTTPClient(
-            environment: ServerEnvironment(baseURL: server.url), authentication: session.authentication)
-        #expect(try await client.send(Get<HTTPResponse>("me")).status == .accepted)
-        server.revokeAccessTokens()
-        #expect(try await client.send(Get<HTTPResponse>("me")).status == .accepted)
-        #expect(server.server.requests.filter { $0.path == "/device" }.count == 1)
-        await server.stop()
-    }
 }

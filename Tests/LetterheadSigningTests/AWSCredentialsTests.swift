@@ -94,9 +94,9 @@ import Testing
     }
 
     @Test func `credentials are kept until five minutes before they expire`() async throws {
-        let (now, calls) = (SharedValue(Date(timeIntervalSince1970: 0)), SharedValue(0))
+        let (now, calls) = (SharedValue(Date(timeIntervalSince1970: 0)), Counter())
         let provider = AWSCredentials.Provider {
-            calls.withLock { $0 += 1 }
+            calls.next()
             return AWSCredentials(accessKey: "A", secretKey: "s", expiresAt: Date(timeIntervalSince1970: 3_600))
         }
         let state = AWSState(provider) { now.withLock { $0 } }
@@ -104,19 +104,17 @@ import Testing
             now.withLock { $0 = Date(timeIntervalSince1970: seconds) }
             _ = try await state.credentials(for: HTTPRequest())
         }
-        while calls.withLock({ $0 }) == 1 { await Task.yield() }
-        #expect(calls.withLock { $0 } == 2)
+        while calls.value == 1 { await Task.yield() }
+        #expect(calls.value == 2)
     }
 
     @Test func `a provider that hangs delays no request while the kept credentials last, and none for ever`()
         async throws
     {
-        let (now, calls) = (SharedValue(Date(timeIntervalSince1970: 0)), SharedValue(0))
+        let (now, calls) = (SharedValue(Date(timeIntervalSince1970: 0)), Counter())
         let gate = AsyncStream<Void>.makeStream()
         let provider = AWSCredentials.Provider {
-            let number = calls.withLock {
-                $0 += 1; return $0
-            }
+            let number = calls.next()
             if number == 2 { for await _ in gate.stream {} }
             return AWSCredentials(
                 accessKey: "\(number)", secretKey: "s", expiresAt: Date(timeIntervalSince1970: Double(number) * 3_600))
@@ -126,16 +124,16 @@ import Testing
             now.withLock { $0 = Date(timeIntervalSince1970: seconds) }
             #expect(try await state.credentials(for: HTTPRequest()).accessKey == "1")
         }
-        while calls.withLock({ $0 }) == 1 { await Task.yield() }
+        while calls.value == 1 { await Task.yield() }
         now.withLock { $0 = Date(timeIntervalSince1970: 3_600) }
         #expect(try await state.credentials(for: HTTPRequest()).accessKey == "3")
         state.reset()
     }
 
     @Test func `requests at once share one load`() async throws {
-        let calls = SharedValue(0)
+        let calls = Counter()
         let provider = AWSCredentials.Provider {
-            calls.withLock { $0 += 1 }
+            calls.next()
             for _ in 1...50 { await Task.yield() }
             return AWSCredentials(accessKey: "A", secretKey: "s")
         }
@@ -144,18 +142,14 @@ import Testing
             for _ in 1...50 { group.addTask { _ = try await state.credentials(for: HTTPRequest()) } }
             try await group.waitForAll()
         }
-        #expect(calls.withLock { $0 } == 1)
+        #expect(calls.value == 1)
     }
 
     @Test func `credentials are used until they end if the provider fails`() async throws {
         struct Outage: LocalizedError { var errorDescription: String? { "the vault is sealed" } }
-        let (now, calls) = (SharedValue(Date(timeIntervalSince1970: 0)), SharedValue(0))
+        let (now, calls) = (SharedValue(Date(timeIntervalSince1970: 0)), Counter())
         let provider = AWSCredentials.Provider {
-            if calls.withLock({
-                $0 += 1; return $0
-            }) > 1 {
-                throw Outage()
-            }
+            if calls.next() > 1 { throw Outage() }
             return AWSCredentials(accessKey: "A", secretKey: "s", expiresAt: Date(timeIntervalSince1970: 3_600))
         }
         let signer = AWSSigner(service: "s3", region: "r", credentials: provider) { now.withLock { $0 } }
@@ -173,17 +167,15 @@ import Testing
     }
 
     @Test func `a reset ends a load, and nothing of it is kept`() async throws {
-        let (calls, gate) = (SharedValue(0), AsyncStream<Void>.makeStream())
+        let (calls, gate) = (Counter(), AsyncStream<Void>.makeStream())
         let provider = AWSCredentials.Provider {
-            let number = calls.withLock {
-                $0 += 1; return $0
-            }
+            let number = calls.next()
             if number == 1 { for await _ in gate.stream {} }
             return AWSCredentials(accessKey: "\(number)", secretKey: "s")
         }
         let state = AWSState(provider) { Date() }
         let first = Task { try await state.credentials(for: HTTPRequest()) }
-        while calls.withLock({ $0 }) == 0 { await Task.yield() }
+        while calls.value == 0 { await Task.yield() }
         state.reset()
         await #expect(throws: CancellationError.self) { try await first.value }
         gate.continuation.finish()
@@ -207,9 +199,9 @@ import Testing
     ]
 
     @Test func `refusals without a reason drop the credentials once a minute`() async throws {
-        let (calls, now) = (SharedValue(0), SharedValue(Date(timeIntervalSince1970: 0)))
+        let (calls, now) = (Counter(), SharedValue(Date(timeIntervalSince1970: 0)))
         let provider = AWSCredentials.Provider {
-            calls.withLock { $0 += 1 }
+            calls.next()
             return AWSCredentials(accessKey: "A", secretKey: "s")
         }
         let state = AWSState(provider) { now.withLock { $0 } }
@@ -219,14 +211,14 @@ import Testing
             #expect(!state.learn(from: HTTPResponse(request: try Self.request(by: "A"), status: .forbidden)))
         }
         _ = try await state.credentials(for: HTTPRequest())
-        #expect(calls.withLock { $0 } == 3)
+        #expect(calls.value == 3)
     }
 
     @Test(arguments: refusals.indices) func `only a refusal of the credentials drops them`(index: Int) async throws {
         let (status, headers, body, isDropped) = Self.refusals[index]
-        let calls = SharedValue(0)
+        let calls = Counter()
         let provider = AWSCredentials.Provider {
-            calls.withLock { $0 += 1 }
+            calls.next()
             return AWSCredentials(accessKey: "A", secretKey: "s")
         }
         let state = AWSState(provider) { Date(timeIntervalSince1970: 0) }
@@ -237,7 +229,7 @@ import Testing
             request: try Self.request(by: "A"), status: status, headers: headers, body: received ?? stream)
         #expect(!state.learn(from: response))
         _ = try await state.credentials(for: HTTPRequest())
-        #expect(calls.withLock { $0 } == (isDropped ? 2 : 1))
+        #expect(calls.value == (isDropped ? 2 : 1))
     }
 
     /// A request that is signed with a key.
@@ -248,11 +240,9 @@ import Testing
     }
 
     @Test func `late refusals of a revoked key don't drop the next one`() async throws {
-        let calls = SharedValue(0)
+        let calls = Counter()
         let provider = AWSCredentials.Provider {
-            let number = calls.withLock {
-                $0 += 1; return $0
-            }
+            let number = calls.next()
             return AWSCredentials(accessKey: "KEY\(number)", secretKey: "s")
         }
         let state = AWSState(provider) { Date(timeIntervalSince1970: 0) }

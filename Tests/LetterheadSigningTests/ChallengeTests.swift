@@ -194,12 +194,9 @@ private struct NoCredentials: CredentialProvider {
 
     @Test func `a server that changes its challenge each time is asked no more often than the limit`() async throws {
         let (journal, clock) = (journal, TestClock())
-        let number = Mutex(0)
+        let number = Counter()
         let refuse = MockLoader { request in
-            let scope = number.withLock { number in
-                number += 1
-                return number
-            }
+            let scope = number.next()
             return HTTPResponse(
                 request: request, status: 401, headers: ["WWW-Authenticate": "Bearer realm=r\(scope), scope=\(scope)"])
         }

@@ -12,15 +12,12 @@ private let api = URL(string: "https://api.example.com") ?? URL(filePath: "/")
 private struct CountingSigner: RequestSigner {
     var need = SignedBody.Need.nothing
     var repeats = false
-    let count = SharedValue(0)
+    let count = Counter()
 
     func bodyNeed(for request: HTTPRequest) -> SignedBody.Need { need }
 
     func sign(_ request: inout HTTPRequest, body: SignedBody) async throws {
-        let number = count.withLock { count in
-            count += 1
-            return count
-        }
+        let number = count.next()
         if request.headers.contains("X-Signature") { throw PlainError(text: "signed twice") }
         let digest = body.digest.map(Hexadecimal.text) ?? "-"
         request.headers.setSecret("\(number) \(digest) \(body.length.map(String.init) ?? "-")", for: "X-Signature")

@@ -11,15 +11,11 @@ private let api = URL(string: "https://api.example.com") ?? URL(filePath: "/")
 
 /// Signs each request with the next number.
 private struct CountSignatures: LoaderLink {
-    let count = SharedValue(0)
+    let count = Counter()
 
     func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         var request = request
-        let number = count.withLock { count in
-            count += 1
-            return count
-        }
-        request.headers["X-Signature"] = "\(number)"
+        request.headers["X-Signature"] = "\(count.next())"
         return try await next.load(request)
     }
 }
@@ -55,6 +51,23 @@ private struct CountSignatures: LoaderLink {
         #expect(error?.code == .connectionLost && error?.message == "again" && six.requests.count == 6)
     }
 
+    @Test func `a one-shot body is not sent again`() async throws {
+        let mock = demanding(1)
+        var request = HTTPRequest(method: .put, url: api)
+        request.body = StreamBody(once: AsyncStream<Data> { $0.finish() })
+        let (chain, sent) = (signed() --> mock, request)
+        let error = await #expect(throws: HTTPError.self) { try await chain.load(sent) }
+        #expect(error?.code == .connectionLost && mock.requests.count == 1)
+    }
+
+    @Test func `a POST that may have been processed is not signed and sent again`() async throws {
+        let mock = demanding(1)
+        let error = await #expect(throws: HTTPError.self) {
+            try await (signed() --> mock).load(HTTPRequest(method: .post, url: api))
+        }
+        #expect(error?.code == .connectionLost && error?.mayHaveBeenSent == true && mock.requests.count == 1)
+    }
+
     @Test func `a signature ends with its load, and nothing retries below it`() async throws {
         let mock = MockLoader { HTTPResponse(request: $0, status: .serviceUnavailable) }
         let retry = Retry(Backoff(.immediate, maximumRetries: 2))
@@ -71,7 +84,7 @@ private struct CountSignatures: LoaderLink {
     @Test func `the first of two signatures is also renewed`() async throws {
         let (outer, inner, mock) = (CountSignatures(), CountSignatures(), demanding(1))
         _ = try await (signed(outer) --> signed(inner) --> mock).load(HTTPRequest(url: api))
-        #expect(outer.count.withLock { $0 } == 2 && inner.count.withLock { $0 } == 2)
+        #expect(outer.count.value == 2 && inner.count.value == 2)
     }
 
     @Test func `a fixed credential may be sent again`() async throws {

@@ -3,7 +3,6 @@ import Foundation
 import Letterhead
 import LetterheadStreaming
 import LetterheadTesting
-import Synchronization
 import TestKit
 import Testing
 
@@ -234,22 +233,19 @@ struct FollowingTests {
     @Test func `what fails to restart for a while is asked again after a wait, and other errors end the stream`() async
     {
         struct NoList: Error {}
-        let asked = Mutex(0)
+        let asked = Counter()
         let mock = MockLoader()
             .then { HTTPResponse(request: $0, status: .gone) }
             .then { stream($0, "{\"revision\":4}\n") }
             .then { HTTPResponse(request: $0, status: .gone) }
         let (changes, error) = await following(mock) { cause in
-            let number = asked.withLock { asked in
-                asked += 1
-                return asked
-            }
+            let number = asked.next()
             if number < 3 { throw HTTPError(.cannotConnect, request: cause.request) }
             if number > 3 { throw NoList() }
             return Watch(after: 3)
         }
         #expect(changes.map(\.revision) == [4] && error is NoList)
-        #expect(positions(mock) == [nil, "3", "4"] && asked.withLock { $0 } == 4)
+        #expect(positions(mock) == [nil, "3", "4"] && asked.value == 4)
         #expect(clock.sleeps == [1, 2, 1].map { .seconds($0) })
     }
 

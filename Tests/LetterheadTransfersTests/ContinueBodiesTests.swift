@@ -20,23 +20,6 @@ import Testing
         await server.stop()
     }
 
-    @Test(arguments: [true, false])
-    func `a download that breaks off is one file, over each transport`(isStandard: Bool) async throws {
-        let folder = try Folder()
-        let server = try await Script([served(cutAt: 60_000), served()]).server()
-        #if Foundation || canImport(Darwin)
-            let transport: any HTTPLoader = isStandard ? HTTPClient.defaultTransport : URLSessionLoader()
-        #else
-            let transport = HTTPClient.defaultTransport
-        #endif
-        let client = server.client(ContinueBodies(.immediately()), transport: transport)
-        let response = try await client.download(
-            Get<HTTPResponse>("a"), to: folder.file)
-        #expect(response.savedByteCount == content.count && folder.isComplete)
-        #expect(server.ranges == [nil, "bytes=60000-"])
-        await server.stop()
-    }
-
     @Test func `the link keeps the laws`() async throws {
         try await LoaderLaws(patience: .seconds(40), link: { ContinueBodies(.immediately()) }).check()
     }

@@ -71,40 +71,6 @@ import Testing
         await server.stop()
     }
 
-    @Test func `cancelling the task ends the transfer while a part is read`() async throws {
-        let (server, chunks) = try await server()
-        chunks.yield(Data("--b\r\n\r\none".utf8))
-        let (begun, begin) = AsyncStream.makeStream(of: Void.self)
-        let reading = Task { [client = server.client()] in
-            for try await part in client.parts(of: Self.template) {
-                for try await _ in part.body { begin.yield() }
-            }
-        }
-        for await _ in begun { break }
-        reading.cancel()
-        await #expect(throws: CancellationError.self) { try await reading.value }
-        try await server.record { $0.connections.first?.isOpen == false }
-        await server.stop()
-    }
-
-    @Test func `a reset ends a part that is being read`() async throws {
-        let (server, chunks) = try await server()
-        chunks.yield(Data("--b\r\n\r\none".utf8))
-        let client = server.client()
-        var parts = client.parts(of: Self.template).makeAsyncIterator()
-        let part = try #require(try await parts.next())
-        var body = part.body.makeAsyncIterator()
-        #expect(try await body.next() == Data("one".utf8))
-        await client.reset()
-        do {
-            _ = try await body.next()
-            Issue.record("the part could be read after a reset")
-        } catch {
-            #expect((error as? HTTPError)?.code == .cancelled)
-        }
-        await server.stop()
-    }
-
     @Test(arguments: [true, false])
     func `a connection that is lost in a part is an error, and the earlier parts arrive`(isChunked: Bool) async throws {
         struct Lost: Error {}
@@ -124,15 +90,6 @@ import Testing
         let (parts, error) = await server.client().parts(of: Self.template).readAll()
         #expect(parts == [ReadPart("one")])
         #expect((error as? HTTPError)?.code == .invalidResponse, "\(String(describing: error))")
-        await server.stop()
-    }
-
-    @Test func `a status that isn't accepted is an error with the response`() async throws {
-        let server = try await MockServer.start { _ in .text("busy", status: 503) }
-        let (parts, thrown) = await server.client().parts(of: Self.template).readAll()
-        let error = try #require(thrown as? HTTPError)
-        #expect(parts.isEmpty && error.code == .unacceptableStatus)
-        #expect(error.response?.body.buffered == Data("busy".utf8))
         await server.stop()
     }
 

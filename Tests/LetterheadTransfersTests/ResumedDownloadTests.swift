@@ -44,16 +44,6 @@ import Testing
         await server.stop()
     }
 
-    @Test func `a connection that is lost during the call is continued`() async throws {
-        let server = try await Script([served(cutAt: 40_000), served(cutAt: 40_000), served()]).server()
-        let folder = try Folder()
-        try await server.client().download(
-            HTTPRequest(url: server.url.appending(path: "a")), to: folder.file, resuming: .fromPart,
-            continuing: .immediately())
-        #expect(folder.isComplete && server.ranges == [nil, "bytes=40000-", "bytes=80000-"])
-        await server.stop()
-    }
-
     @Test func `the whole chain of a client is used, also over mocks`() async throws {
         let folder = try Folder()
         let mock = Mock([.broken(), .status(503), .rest()])

@@ -2,7 +2,6 @@
 #if os(Linux)
     import Foundation
     import Letterhead
-    import LetterheadResilience
     import LetterheadSigning
     import LetterheadTesting
     import LetterheadTransfers
@@ -296,17 +295,6 @@
             #expect(server.appends[0].headers["repr-digest"] == nil)
         }
 
-        @Test func `cancellation ends the call, and a later call continues`() async throws {
-            let (server, box) = (UploadServer(.tus), try Outbox())
-            server.enqueue("PATCH", .stall(after: 40_000))
-            let task = Task { try await box.upload(to: server) }
-            while server.appends.first?.received != 40_000 { await Task.yield() }
-            task.cancel()
-            await #expect(throws: CancellationError.self) { try await task.value }
-            let response = try await box.upload(to: server)
-            #expect(server.isRight() && response.upload?.restart == nil)
-        }
-
         /// Resets the client when a response to PATCH has arrived.
         private final class ResetAfterPatch: LoaderLink {
             let client = Mutex<HTTPClient?>(nil)
@@ -420,37 +408,6 @@
                 Post<HTTPResponse>("files").onProgress { log.add($0) }, from: FileBody(at: box.file),
                 resuming: box.store)
             #expect(log.all.map(\.completedBytes) == [25_000, 50_000, 100_000])
-        }
-
-        @Test func `a digest of a chunk whose signature changes its content is refused`() async throws {
-            let mock = MockLoader {
-                HTTPResponse(
-                    request: $0, status: $0.method == .post ? .created : .noContent,
-                    headers: ["Upload-Limit": "min-size=0", "Upload-Complete": "?0", "Location": "/uploads/1"])
-            }
-            let signer = AWSSigner(
-                service: "s3", region: "eu-west-1",
-                credentials: .fixed(AWSCredentials(accessKey: "a", secretKey: "b")), signsChunks: true)
-            let client = HTTPClient(
-                environment: ServerEnvironment("https://a.test"), authentication: .signing(by: signer), transport: mock)
-            // The mock responds instead.
-            let (server, box) = (UploadServer(.draft), try Outbox())
-            let error = await #expect(throws: HTTPError.self) {
-                try await box.upload(to: server, client: client) { $0.checksChunks = true }
-            }
-            #expect(error?.code == .invalidRequest && error?.message.contains("Content-Digest would be wrong") == true)
-            #expect(mock.requests.map(\.method) == [.options, .post])
-        }
-
-        @Test func `a refusal over the limit of the response doesn't keep the next request waiting`() async throws {
-            let (server, box) = (UploadServer(.tus), try Outbox())
-            let page = String(repeating: "p", count: 40_000)
-            server.enqueue("PATCH", .response("HTTP/1.1 503 X\r\nContent-Length: 40000\r\n\r\n\(page)"))
-            let client = HTTPClient(
-                environment: ServerEnvironment(baseURL: server.url), attemptLinks: Throttle(limit: 1))
-            let template = Post<HTTPResponse>("files").responseLimit(10_000).deadline(in: .seconds(60))
-            try await box.upload(to: server, template, client: client)
-            #expect(server.isRight())
         }
 
         @Test func `a deadline includes the whole call`() async throws {
