@@ -34,7 +34,7 @@
             let finished = await withTaskGroup(of: Int.self) { group in
                 for lane in 0..<8 {
                     group.addTask {
-                        var random = SplitMix(seed: UInt64(lane))
+                        var random = SeededGenerator(seed: UInt64(lane))
                         var finished = 0
                         for number in stride(from: lane, to: count, by: 8) {
                             if await one(number, server, alive, loader, &random) { finished += 1 }
@@ -49,7 +49,7 @@
 
         /// One request, buffered or streamed, with or without a body, cancelled after a while.
         private func one(
-            _ number: Int, _ server: RawServer, _ alive: Alive, _ loader: CurlLoader, _ random: inout SplitMix
+            _ number: Int, _ server: RawServer, _ alive: Alive, _ loader: CurlLoader, _ random: inout SeededGenerator
         ) async -> Bool {
             let task = Task {
                 var request = HTTPRequest(method: .post, url: server.url())

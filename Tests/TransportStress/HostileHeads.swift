@@ -36,7 +36,7 @@
         func claims() async throws {
             for tls in [nil, RawTLS()] {
                 let server = RawServer(tls: tls) { connection, number in
-                    var random = SplitMix(seed: UInt64(number))
+                    var random = SeededGenerator(seed: UInt64(number))
                     while let request = connection.readRequest() {
                         let path = request.head.split(separator: " ")[1]
                         let version = random.chance(50) ? "HTTP/2.0" : "HTTP/1.1"

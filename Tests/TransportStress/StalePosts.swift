@@ -23,7 +23,7 @@
         func run() async throws {
             let (record, loader) = (Record(), CurlLoader())
             let server = RawServer { connection, number in
-                var random = SplitMix(seed: UInt64(number))
+                var random = SeededGenerator(seed: UInt64(number))
                 serve(connection, record, &random)
             }
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -71,7 +71,7 @@
         }
 
         /// Answers, and closes at a moment that the numbers choose: in idleness, or under a request.
-        private func serve(_ connection: RawConnection, _ record: Record, _ random: inout SplitMix) {
+        private func serve(_ connection: RawConnection, _ record: Record, _ random: inout SeededGenerator) {
             var served = 0
             while let head = connection.readHead() {
                 let parts = head.split(separator: " ")
@@ -89,21 +89,6 @@
                 served += 1
                 if fate == 5 { return connection.close() }
             }
-        }
-    }
-
-    /// The same numbers for the same seed.
-    struct SplitMix: RandomNumberGenerator {
-        private var state: UInt64
-
-        init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 }
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var mixed = state
-            mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-            return mixed ^ (mixed >> 31)
         }
     }
 #endif

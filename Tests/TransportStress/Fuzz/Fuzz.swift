@@ -60,7 +60,7 @@
 
         private func exchange(_ id: Int, _ server: RawServer, _ loader: CurlLoader, _ figures: Figures) async {
             let seed = firstSeed &+ UInt64(id)
-            var random = SplitMix(seed: ~seed)
+            var random = SeededGenerator(seed: ~seed)
             let request = request(id, seed, server, &random)
             let task = Task { await load(request, id, loader, figures) }
             if random.chance(2) {
@@ -74,7 +74,9 @@
             }
         }
 
-        private func request(_ id: Int, _ seed: UInt64, _ server: RawServer, _ random: inout SplitMix) -> HTTPRequest {
+        private func request(_ id: Int, _ seed: UInt64, _ server: RawServer, _ random: inout SeededGenerator)
+            -> HTTPRequest
+        {
             let method = random.pick([HTTPMethod.get, .get, .get, .head, .post, .put, .patch, .delete])
             var request = HTTPRequest(method: method, url: server.url("/\(id)/\(seed)"))
             if [.post, .put, .patch].contains(method) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux) && DEBUG
     import Foundation
+    import TestKit
 
     /// The bytes of one hostile response, made from a seed: the same seed makes the same bytes.
     ///
@@ -17,11 +18,11 @@
         let isEarly: Bool
         /// How many bytes are written at a time.
         private(set) var pieceSize = Int.max
-        private var random: SplitMix
+        private var random: SeededGenerator
         private let token: String
 
         init(id: Int, seed: UInt64, isHead: Bool) {
-            var random = SplitMix(seed: seed)
+            var random = SeededGenerator(seed: seed)
             isEarly = random.chance(10)
             self.random = random
             token = Self.token(of: id)
@@ -34,7 +35,7 @@
         }
 
         static func token(of id: Int) -> String {
-            var mixed = SplitMix(seed: UInt64(truncatingIfNeeded: id) ^ 0xA5A5)
+            var mixed = SeededGenerator(seed: UInt64(truncatingIfNeeded: id) ^ 0xA5A5)
             return "id=\(id).\(String(mixed.next() % 0xFFFF_FFFF, radix: 16))."
         }
 
@@ -183,7 +184,7 @@
         ]
     }
 
-    extension SplitMix {
+    extension SeededGenerator {
         mutating func below(_ limit: Int) -> Int { Int(next() % UInt64(limit)) }
         mutating func chance(_ percent: Int) -> Bool { below(100) < percent }
         mutating func pick<Value>(_ values: [Value]) -> Value { values[below(values.count)] }
