@@ -142,19 +142,6 @@ import Testing
         #expect(try await client.get().cache == .hit && files(".head").count == 1 && files(".body").count == 1)
     }
 
-    @Test func `two stores of one folder see each other's responses and removals`() async throws {
-        defer { remove() }
-        let scene = CacheScene.counting("max-age=60")
-        let first = scene.client(scene.cache(try .files(in: folder, bytes: 1 << 20)))
-        _ = try await first.get()
-        let second = scene.client(scene.cache(try .files(in: folder, bytes: 1 << 20)))
-        #expect(try await second.get().cache == .hit)
-        _ = try await second.get { $0.method = .post }
-        #expect(try await first.get().cache == .stored)
-        await second.reset()
-        #expect(try await first.get().cache == .stored)
-    }
-
     @Test func `files that an interrupted program left are removed after an hour`() throws {
         defer { remove() }
         _ = try FileCacheStorage(folder: folder, bytes: 1000)

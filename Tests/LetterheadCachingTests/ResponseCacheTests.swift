@@ -85,22 +85,6 @@ import Testing
         #expect(try await client.get { $0.headers[.ifNoneMatch] = "\"x\"" }.cache == .bypassed)
     }
 
-    @Test func `a response that was invalidated while it was received is not stored`() async throws {
-        let gate = OneShot<Void>()
-        let scene = CacheScene { request in
-            if request.method == .get { await gate.value }
-            return HTTPResponse(request: request, status: .ok, headers: ["Cache-Control": "max-age=60"])
-        }
-        let client = scene.client()
-        async let slow = client.get()
-        while scene.server.requests.isEmpty { await Task.yield() }
-        _ = try await client.get { $0.method = .put }
-        gate.set(())
-        let response = try await slow.response
-        #expect(response.cacheDecision.reason == CacheRules.Refusal.outdated.rawValue)
-        #expect(try await client.get().cache == .stored)
-    }
-
     @Test func `an error is replaced by a stale response if the server or the request allows it`() async throws {
         let isBroken = Mutex(false)
         let scene = CacheScene { request in

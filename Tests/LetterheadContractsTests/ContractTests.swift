@@ -224,42 +224,23 @@ import Testing
         #expect(report.description.hasSuffix("without an endpoint: GET /other"))
     }
 
-    @Test func `a client's recording knows templates and routes`() async throws {
-        let file = FileManager.default.temporaryDirectory.appending(path: "contracts-\(UUID()).har")
-        let recorder = try Cassette(file, mode: .record)
+    @Test func `recordings of a link and of an observer know templates and routes`() async throws {
+        let folder = try TemporaryDirectory()
+        let files = ["a.har", "b.har"].map { folder.url.appending(path: $0) }
+        let (recorder, observer) = (try Cassette(files[0], mode: .record), FlightRecorder(keepsBinaryBodies: true))
         let stubs = StubLoader().on(GetMember.self) { _ in
             Member(id: 1, login: "ada", plan: .free, email: "", bio: nil)
         }
         let client = HTTPClient(
-            environment: ServerEnvironment("https://api.test/v1"), attemptLinks: recorder.link, transport: stubs)
+            environment: ServerEnvironment("https://api.test/v1"), attemptLinks: recorder.link, observers: [observer],
+            transport: stubs)
         _ = try await client.send(GetMember(login: "ada").header("X-Trace", "1"))
         try recorder.save()
-        let report = try await Contract.check(Cassette(file, mode: .replay), against: GetMember.self)
-        #expect(report.lines.count == 6 && report.lines.allSatisfy { $0.hasPrefix("GET members/{} GetMember $") })
-    }
-
-    /// The report of a recorder's archive.
-    private func report(of transport: some HTTPLoader, _ send: (HTTPClient) async throws -> Void) async throws
-        -> ContractReport
-    {
-        let recorder = FlightRecorder(keepsBinaryBodies: true)
-        let client = HTTPClient(
-            environment: ServerEnvironment("https://api.test/v1"), observers: [recorder], transport: transport)
-        try await send(client)
-        let file = FileManager.default.temporaryDirectory.appending(path: "contracts-\(UUID()).har")
-        try recorder.archive().write(to: file)
-        defer { try? FileManager.default.removeItem(at: file) }
-        return try await Contract.check(Cassette(file, mode: .replay), against: GetMember.self)
-    }
-
-    @Test func `an archive of a recorder knows templates and routes`() async throws {
-        let stubs = StubLoader().on(GetMember.self) { _ in
-            Member(id: 1, login: "ada", plan: .free, email: "", bio: nil)
+        try observer.archive().write(to: files[1])
+        for file in files {
+            let report = try await Contract.check(Cassette(file, mode: .replay), against: GetMember.self)
+            #expect(report.lines.count == 6 && report.lines.allSatisfy { $0.hasPrefix("GET members/{} GetMember $") })
         }
-        let report = try await report(of: stubs) { client in
-            _ = try await client.send(GetMember(login: "ada").header("X-Trace", "1"))
-        }
-        #expect(report.lines.count == 6 && report.lines.allSatisfy { $0.hasPrefix("GET members/{} GetMember $") })
     }
 
     @Test func `templates with one name are told apart by their routes`() async throws {

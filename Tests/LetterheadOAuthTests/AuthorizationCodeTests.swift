@@ -114,16 +114,6 @@ private final class Opened: Sendable {
         #expect((await chain(issuer: issuer, callback: callback).failing() == nil) == isGood)
     }
 
-    @Test func `the page is shown once for all waiting requests`() async throws {
-        let opened = Opened()
-        let chain = chain(callback: good, opened: opened)
-        try await withThrowingTaskGroup(of: HTTPStatus.self) { group in
-            for _ in 0..<10 { group.addTask { try await chain.ask() } }
-            for try await status in group { #expect(status == .ok) }
-        }
-        #expect(opened.urls.withLock { $0.count } == 1)
-    }
-
     @Test func `a canceled sign-in fails all waiting requests, and the next request shows the page again`() async throws
     {
         let calls = Atomic(0)

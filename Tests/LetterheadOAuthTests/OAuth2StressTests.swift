@@ -104,25 +104,4 @@ private final class StumblingServer: Sendable {
         #expect(end.issued > 1)
         await server.stop()
     }
-
-    @Test func `a reset in the middle lets no request continue as the former user`() async throws {
-        let server = AuthorizationServer()
-        let chain =
-            Authenticate(.testing(.clientCredentials(), limit: CredentialLimit(count: 1000, window: .seconds(1))))
-            --> server
-        let loads = (0..<100).map { number in
-            Task {
-                if number % 10 == 0 { await chain.reset() }
-                return try await chain.ask()
-            }
-        }
-        for load in loads {
-            switch await load.result {
-            case .success(let status): #expect(status == .ok)
-            case .failure(let error as HTTPError): #expect([.cancelled, .resetInProgress].contains(error.code))
-            case .failure(let error): throw error
-            }
-        }
-        #expect(try await chain.ask() == .ok)
-    }
 }

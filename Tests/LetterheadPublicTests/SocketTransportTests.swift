@@ -141,18 +141,4 @@ import Testing
         #expect(error?.code == .timedOut && error?.message.contains("deadline") == true)
         await server.stop()
     }
-
-    @Test func `a client over the transport retries, decodes and asks for the media type`() async throws {
-        let server = try await MockServer.start { request in
-            try .json(["accept": request.headers["Accept"] ?? ""])
-        }
-        server.enqueue(.response(.init(status: .serviceUnavailable)))
-        let client = HTTPClient(
-            environment: ServerEnvironment(baseURL: server.url),
-            retrying: Backoff(.immediate, maximumRetries: 1), links: LogMessages { _ in },
-            attemptLinks: LimitLoads(limit: 1), transport: transport)
-        let value = try await client.send(Get<[String: String]>("accept"))
-        #expect(value == ["accept": "application/json, application/problem+json"] && server.requests.count == 2)
-        await server.stop()
-    }
 }

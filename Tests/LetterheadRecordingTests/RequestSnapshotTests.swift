@@ -75,25 +75,20 @@ import Testing
         #expect(texts[0].contains("boundary=boundary") && texts[2].contains("\n  --form-string note=hi \\\n"))
     }
 
-    @Test func `a multipart body with binary parts has the same snapshot in each run`() throws {
-        let texts = try [0, 1].map { _ in
-            var request = try HTTPRequest(method: .post, "https://api.test/a")
-            request.body = MultipartBody([.data(Data([0, 159, 255]), name: "f", filename: "b.bin")])
-            return try RequestSnapshot(request).text
+    @Test func `a multipart body has the same snapshot in each run`() throws {
+        let bodies: [[MultipartBody.Part]] = [
+            [.data(Data([0, 159, 255]), name: "f", filename: "b.bin")],
+            [.text("hi", name: "note"), .text("s3cret", name: "password")],
+        ]
+        for parts in bodies {
+            let texts = try [0, 1].map { _ in
+                var request = try HTTPRequest(method: .post, "https://api.test/a")
+                request.body = MultipartBody(parts)
+                return try RequestSnapshot(request).text
+            }
+            #expect(texts[0] == texts[1] && !texts[0].contains("s3cret"))
+            if parts.count == 2 { #expect(texts[0].contains("boundary=boundary")) }
         }
-        #expect(texts[0] == texts[1])
-    }
-
-    @Test func `a multipart body has the same snapshot in each run`() async throws {
-        let texts = try await [0, 1].asyncMap { _ in
-            let stubs = StubLoader().on(.any()) { _ in .status(.ok) }
-            _ = try? await HTTPClient.over(stubs).send(
-                CreatePerson(person: .ada).multipart([.text("hi", name: "note"), .text("s3cret", name: "password")]))
-            return try RequestSnapshot(stubs.requests[0]).text
-        }
-        #expect(texts[0] == texts[1])
-        #expect(texts[0].contains("boundary=boundary"))
-        #expect(!texts[0].contains("s3cret"))
     }
 
     @Test func `a new snapshot fails once, an equal one passes, and a different one shows its lines`() async throws {
@@ -105,13 +100,5 @@ import Testing
         let other = stubs.requests[1]
         let error = try #require(throws: RecordingError.self) { try RequestSnapshot(other).check(against: file) }
         #expect(error.description.contains("\n- X: 1\n+ X: 2\n"))
-    }
-}
-
-extension Array {
-    fileprivate func asyncMap<Value>(_ transform: (Element) async throws -> Value) async rethrows -> [Value] {
-        var values: [Value] = []
-        for element in self { values.append(try await transform(element)) }
-        return values
     }
 }

@@ -249,20 +249,6 @@ struct FollowingTests {
         #expect(clock.sleeps == [1, 2, 1].map { .seconds($0) })
     }
 
-    @Test func `nothing restarts after a reset, and the cause of a passed deadline is kept`() async throws {
-        let mock = MockLoader { HTTPResponse(request: $0, status: .serviceUnavailable) }
-            .then { stream($0, "{\"revision\":1}\n") }
-        let (_, error) = await client(mock).values(
-            of: Watch(), as: Change.self,
-            reconnecting: .whenClosed(
-                Backoff(.exponential(base: .seconds(1)), clock: clock, random: { 1 }), deadline: .seconds(5)),
-            resuming: { Watch(after: $0.revision) }
-        ).allAndError()
-        let failure = try #require(error as? HTTPError)
-        #expect(failure.code == .timedOut)
-        #expect((failure.underlying as? HTTPError)?.response?.status == .serviceUnavailable)
-    }
-
     @Test func `another request is sent without the identifier of the stream before`() async throws {
         let mock = MockLoader()
             .then { stream($0, "id: 9\ndata: a\n\n", type: "text/event-stream") }

@@ -144,22 +144,16 @@ import Testing
         await server.stop()
     }
 
-    @Test func `a rest that is longer than its Content-Range is an error, also without a length`() async throws {
-        var rest = Mock.Response.rest(range: "bytes 3-4/6")
-        (rest.pieces, rest.length) = (["def"], nil)
+    @Test(arguments: [("bytes 3-4/6", "def", "more bytes than announced"), ("bytes 3-5/6", "d", "truncated")])
+    func `a rest without a length must have the bytes of its Content-Range`(
+        range: String, piece: String, message: String
+    ) async throws {
+        var rest = Mock.Response.rest(range: range)
+        (rest.pieces, rest.length) = ([piece], nil)
         let mock = Mock([.broken(), rest, .rest()])
         let response = try await HTTPClient.over(mock, ContinueBodies(.immediately())).stream(Get<HTTPResponse>("a"))
         let error = await #expect(throws: HTTPError.self) { try await response.body.data() }
-        #expect(error?.message.contains("more bytes than announced") == true && mock.requests.count == 2)
-    }
-
-    @Test func `a rest that ends early without a length is an error`() async throws {
-        var rest = Mock.Response.rest(range: "bytes 3-5/6")
-        (rest.pieces, rest.length) = (["d"], nil)
-        let mock = Mock([.broken(), rest, .rest(range: "bytes 4-5/6")])
-        let response = try await HTTPClient.over(mock, ContinueBodies(.immediately())).stream(Get<HTTPResponse>("a"))
-        let error = await #expect(throws: HTTPError.self) { try await response.body.data() }
-        #expect(error?.message.contains("truncated") == true && mock.requests.count == 2)
+        #expect(error?.message.contains(message) == true && mock.requests.count == 2)
     }
 
     @Test func `a rest from another URL is an error`() async throws {

@@ -143,15 +143,6 @@ import Testing
         await server.stop()
     }
 
-    @Test func `a complete part of another version starts again`() async throws {
-        let server = try await Script([served(cutAt: 40_000), served(eTag: "\"2\"", fault: .unconditional)]).server()
-        let folder = try await interrupted(server)
-        try Data(repeating: 1, count: content.count).write(to: folder.part)
-        try await download(server, to: folder)
-        #expect(folder.isComplete && server.ranges == [nil, "bytes=99999-", nil])
-        await server.stop()
-    }
-
     @Test func `a complete part is checked against the digest of the server`() async throws {
         let digest: Script.Step = { request in
             var response = MockServer.Response.content(content, for: request, eTag: "\"1\"")

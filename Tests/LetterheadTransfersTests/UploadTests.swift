@@ -295,28 +295,6 @@
             #expect(server.appends[0].headers["repr-digest"] == nil)
         }
 
-        /// Resets the client when a response to PATCH has arrived.
-        private final class ResetAfterPatch: LoaderLink {
-            let client = Mutex<HTTPClient?>(nil)
-
-            func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
-                let response = try await next.load(request)
-                if request.method == .patch, let client = client.withLock({ $0.take() }) { await client.reset() }
-                return response
-            }
-        }
-
-        @Test(arguments: Kind.allCases)
-        func `a reset after the last byte makes no later call send it again`(kind: Kind) async throws {
-            let (server, box, link) = (UploadServer(kind), try Outbox(), ResetAfterPatch())
-            let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url), links: link)
-            link.client.withLock { $0 = client }
-            let error = await #expect(throws: HTTPError.self) { try await box.upload(to: server, client: client) }
-            #expect(error?.code == .cancelled && box.names.count == 2)
-            let response = try await box.upload(to: server, client: client)
-            #expect(server.isRight() && box.names.isEmpty && response.upload?.continuedFrom == content.count)
-        }
-
         /// Resets the client when the upload is complete, before the call ends.
         private struct ResetAtEnd: RequestTemplate {
             let client: HTTPClient
