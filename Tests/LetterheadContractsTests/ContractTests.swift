@@ -226,6 +226,7 @@ import Testing
 
     @Test func `recordings of a link and of an observer know templates and routes`() async throws {
         let folder = try TemporaryDirectory()
+        defer { withExtendedLifetime(folder) {} }
         let files = ["a.har", "b.har"].map { folder.url.appending(path: $0) }
         let (recorder, observer) = (try Cassette(files[0], mode: .record), FlightRecorder(keepsBinaryBodies: true))
         let stubs = StubLoader().on(GetMember.self) { _ in

@@ -2,7 +2,6 @@
 #if os(Linux)
     import Foundation
     import Letterhead
-    import LetterheadSigning
     import LetterheadTesting
     import LetterheadTransfers
     import Synchronization

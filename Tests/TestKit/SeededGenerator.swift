@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /// SplitMix64: the same numbers in every run, so that a fuzzed failure can be reproduced.
-package struct SeededGenerator: RandomNumberGenerator {
+package struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
     package init(seed: UInt64) { state = seed }
