@@ -128,6 +128,10 @@ private func challenge(_ parameters: String) -> Scene.Answer {
         Scene([places[0]: [.json(document)], places[0] + "?key=1": [.json(document)]].merging(answers) { $1 })
     }
 
+    private func failure(over scene: Scene) async -> HTTPAuthentication.Failure? {
+        await authenticationFailure { _ = try await OAuth2.discovered(from: Scene.api, over: scene) }
+    }
+
     @Test func `the challenge of an API leads to its metadata, and that to the server`() async throws {
         let scene = scene([api: [challenge(", resource_metadata=\"\(link)\", scope=\"a b\"")], link: [.json(resource)]])
         let server = try await OAuth2.discovered(from: Scene.api, over: scene)
@@ -179,7 +183,7 @@ private func challenge(_ parameters: String) -> Scene.Answer {
         let scene = scene([
             api: [challenge(", resource_metadata=\"\(link)\"")], link: [.json(resource.replacing(api, with: other))],
         ])
-        let failure = await authenticationFailure { _ = try await OAuth2.discovered(from: Scene.api, over: scene) }
+        let failure = await failure(over: scene)
         #expect(failure?.reason == .malformed && failure?.message.contains("a different resource") == true)
         #expect(!scene.urls.contains(places[0]))
     }
@@ -187,9 +191,7 @@ private func challenge(_ parameters: String) -> Scene.Answer {
     @Test(arguments: ["http://api.example.com/meta", "http://localhost/meta", "file:///etc/passwd", "meta"])
     func `a link without TLS or to this machine is not followed`(link: String) async throws {
         let scene = scene([api: [challenge(", resource_metadata=\"\(link)\"")]])
-        #expect(
-            await authenticationFailure { _ = try await OAuth2.discovered(from: Scene.api, over: scene) }?.reason
-                == .malformed)
+        #expect(await failure(over: scene)?.reason == .malformed)
         #expect(scene.urls == [api])
     }
 
@@ -198,9 +200,7 @@ private func challenge(_ parameters: String) -> Scene.Answer {
         let scene = scene([
             api: [challenge("")], wellKnown + "/mcp": [.json(resource.replacing(issuer, with: other))],
         ])
-        #expect(
-            await authenticationFailure { _ = try await OAuth2.discovered(from: Scene.api, over: scene) }?.reason
-                == .malformed)
+        #expect(await failure(over: scene)?.reason == .malformed)
         #expect(scene.urls == [api, wellKnown + "/mcp"])
     }
 
@@ -217,7 +217,7 @@ private func challenge(_ parameters: String) -> Scene.Answer {
 
     @Test func `an API without metadata needs an issuer`() async throws {
         let scene = scene([:])
-        let failure = await authenticationFailure { _ = try await OAuth2.discovered(from: Scene.api, over: scene) }
+        let failure = await failure(over: scene)
         #expect(failure?.reason == .malformed && failure?.message.contains("pass the issuer") == true)
         let server = try await OAuth2.discovered(from: Scene.api, issuer: issuer, over: scene)
         #expect(server.resource == Scene.api && server.issuer == issuer)
@@ -297,9 +297,7 @@ private func challenge(_ parameters: String) -> Scene.Answer {
             api: [challenge(named(", resource_metadata=\"\(link)\""))], link: [.json(named(resource))],
             places[0]: [.json(named(document))],
         ])
-        #expect(
-            await authenticationFailure { _ = try await OAuth2.discovered(from: Scene.api, over: scene) }?.reason
-                == .malformed)
+        #expect(await failure(over: scene)?.reason == .malformed)
     }
 
     @Test(arguments: [

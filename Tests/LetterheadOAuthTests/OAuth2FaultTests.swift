@@ -145,21 +145,6 @@ private final class TokenScene: Sendable {
         await scene.server.stop()
     }
 
-    @Test func `successive loads each send one token request, after any fault`()
-        async throws
-    {
-        let scene = try await TokenScene(.refresh)
-        for fault in [MockServer.Effect.close, .reset] {
-            for moment in [MockServer.Moment.requestBody, .responseStart, .responseBody] {
-                let before = scene.begun
-                scene.enqueue(response(tokens).fault(fault, at: moment))
-                #expect(await failure { try await scene.chain.load(scene.api) }?.code == .cannotAuthenticate)
-                #expect(scene.begun == before + 1)
-            }
-        }
-        await scene.server.stop()
-    }
-
     @Test func `a complete response is used even if the connection is then reset`() async throws {
         let scene = try await TokenScene(.refresh)
         scene.enqueue(.closure.fault(.reset, at: .responseEnd))

@@ -10,12 +10,12 @@ import Testing
 
 /// A store that waits for a gate at the first load.
 private final class HeldStore: OAuth2.TokenStore {
-    let (loads, deletions, gate) = (Tally(), Tally(), OneShot<Void>())
+    let (loads, deletions, gate) = (Counter(), Counter(), OneShot<Void>())
     let isHeld = Mutex(false)
-    let overlaps = Tally()
+    let overlaps = Counter()
 
     func load() async throws -> OAuth2.Tokens? {
-        if isHeld.withLock({ $0 }) { _ = overlaps.next() }
+        if isHeld.withLock({ $0 }) { overlaps.next() }
         guard loads.next() == 1 else { return nil }
         isHeld.withLock { $0 = true }
         await gate.value
@@ -26,8 +26,8 @@ private final class HeldStore: OAuth2.TokenStore {
     func save(_ tokens: OAuth2.Tokens) async throws {}
 
     func delete() async throws {
-        if isHeld.withLock({ $0 }) { _ = overlaps.next() }
-        _ = deletions.next()
+        if isHeld.withLock({ $0 }) { overlaps.next() }
+        deletions.next()
     }
 }
 

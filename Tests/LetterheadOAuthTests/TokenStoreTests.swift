@@ -48,7 +48,7 @@ extension FickleStore.State {
 /// A store that waits for a closure at the first save.
 private final class SlowStore: OAuth2.TokenStore {
     let tokens = Observed<OAuth2.Tokens?>(nil)
-    let deletions = Tally()
+    let deletions = Counter()
     let saving = OneShot<Void>()
     let wait: Mutex<(@Sendable () async -> Void)?>
 
@@ -58,7 +58,7 @@ private final class SlowStore: OAuth2.TokenStore {
 
     func delete() async throws {
         tokens.change { $0 = nil }
-        _ = deletions.next()
+        deletions.next()
     }
 
     func save(_ new: OAuth2.Tokens) async throws {
@@ -71,14 +71,14 @@ private final class SlowStore: OAuth2.TokenStore {
 /// A store that does nothing in a task that is cancelled.
 private final class PromptStore: OAuth2.TokenStore {
     let tokens = Observed<OAuth2.Tokens?>(nil)
-    let deletions = Tally()
+    let deletions = Counter()
 
     func load() async throws -> OAuth2.Tokens? { tokens.value }
 
     func save(_ new: OAuth2.Tokens) async throws { tokens.change { $0 = new } }
 
     func delete() async throws {
-        _ = deletions.next()
+        deletions.next()
         try Task.checkCancellation()
         tokens.change { $0 = nil }
     }
@@ -87,15 +87,15 @@ private final class PromptStore: OAuth2.TokenStore {
 /// A store that another program changes between its loads: each load returns the next tokens, and then the last ones.
 private final class ChangingStore: OAuth2.TokenStore {
     let loads: Mutex<[OAuth2.Tokens?]>
-    let (saves, deletions) = (Tally(), Tally())
+    let (saves, deletions) = (Counter(), Counter())
 
     init(_ loads: OAuth2.Tokens?...) { self.loads = Mutex(loads) }
 
     func load() async throws -> OAuth2.Tokens? {
         loads.withLock { $0.count > 1 ? $0.removeFirst() : $0.first ?? nil }
     }
-    func save(_ tokens: OAuth2.Tokens) async throws { _ = saves.next() }
-    func delete() async throws { _ = deletions.next() }
+    func save(_ tokens: OAuth2.Tokens) async throws { saves.next() }
+    func delete() async throws { deletions.next() }
 }
 
 @Suite(.timeLimit(.minutes(3))) struct TokenStoreTests {

@@ -56,13 +56,13 @@ private final class Registry: HTTPLoader {
 
 /// A provider that stores a token, and counts its resets.
 private struct CountResetsOfTokens: CredentialProvider {
-    let resets = Tally()
+    let resets = Counter()
 
     func credential(for need: HTTPAuthentication.Need<Secret>) async throws -> Secret? { "token" }
     func sign(_ request: inout HTTPRequest, with credential: Secret) {
         request.headers.setSecret(credential.reveal(), for: .authorization)
     }
-    func reset() async { _ = resets.next() }
+    func reset() async { resets.next() }
 }
 
 /// A provider that has nothing.
@@ -384,9 +384,9 @@ private struct NoCredentials: CredentialProvider {
         let mock = MockLoader { request in
             HTTPResponse(request: request, status: .unauthorized, headers: ["WWW-Authenticate": "Bearer realm=\"r\""])
         }
-        let calls = Tally()
+        let calls = Counter()
         let challenge = HTTPAuthentication.challenge(allowedOrigins: [url]) { _, _ in
-            _ = calls.next()
+            calls.next()
             return .shared(NoCredentials(), allowedOrigins: [url])
         }
         var request = HTTPRequest(url: url)

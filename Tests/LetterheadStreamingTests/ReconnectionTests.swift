@@ -170,20 +170,14 @@ struct ReconnectionTests {
         #expect(mock.requests.count == 1)
     }
 
-    @Test(arguments: [HTTPStatus.forbidden, .notFound, .unauthorized])
-    func `a permanent status ends the stream`(status: HTTPStatus) async throws {
+    /// The last response has another content type.
+    @Test(arguments: [HTTPStatus.forbidden, .notFound, .unauthorized, .ok])
+    func `a permanent status and another content type end the stream`(status: HTTPStatus) async throws {
         let mock = MockLoader().then { stream($0, "data: a\n\n") }.then { HTTPResponse(request: $0, status: status) }
         let (events, error) = await client(mock).events(of: TestEndpoint(), reconnecting: reconnection()).allAndError()
         #expect(events.count == 1)
-        #expect((error as? HTTPError)?.response?.status == status)
-    }
-
-    @Test func `a new connection of another content type ends the stream`() async throws {
-        let mock = MockLoader().then { stream($0, "data: a\n\n") }.then { try .ok($0, json: 1) }
-        let (events, error) = await client(mock).events(of: TestEndpoint(), reconnecting: reconnection()).allAndError()
-        #expect(events.count == 1)
-        #expect((error as? HTTPError)?.code == .invalidResponse)
-        #expect(mock.requests.count == 2)
+        #expect((error as? HTTPError)?.response?.status == status && mock.requests.count == 2)
+        #expect((error as? HTTPError)?.code == (status == .ok ? .invalidResponse : .unacceptableStatus))
     }
 
     @Test func `a POST reconnects only if it is marked or the caller allows it`() async throws {

@@ -215,18 +215,6 @@ import Testing
         #expect(response.status == .ok)
     }
 
-    @Test func `a reset ends the wait for the next attempt`() async throws {
-        let clock = TestClock()
-        let mock = Mock([.broken()])
-        let client = HTTPClient.over(mock, ContinueBodies(Backoff(.delayed(.seconds(60)), clock: clock)))
-        let response = try await client.stream(Get<HTTPResponse>("a"))
-        let data = Task { try await response.body.data() }
-        await clock.waitForSleepers(1)
-        await client.reset()
-        let error = await #expect(throws: HTTPError.self) { try await data.value }
-        #expect(error?.code == .cancelled && mock.requests.count == 1)
-    }
-
     @Test func `other methods and buffered responses are left alone`() async throws {
         let server = try await Script([served(cutAt: 10)]).server()
         let client = server.client(ContinueBodies(.immediately()))

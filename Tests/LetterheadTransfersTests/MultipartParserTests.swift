@@ -215,14 +215,6 @@ extension AsyncSequence where Element == ResponsePart, Self: Sendable {
         #expect(parts.map(\.body) == ["1", "2"] && error == nil)
     }
 
-    @Test(arguments: [0, -1, Int.min])
-    func `a limit below 1 is an error of the request`(limit: Int) async throws {
-        let response = HTTPResponse.multipart("--b\r\n\r\n1\r\n--b--")
-        #expect((await response.parts(partLimit: limit).readAll().error as? HTTPError)?.code == .invalidRequest)
-        let other = HTTPResponse.multipart("--b\r\n\r\n1\r\n--b--")
-        #expect((await other.parts(headLimit: limit).readAll().error as? HTTPError)?.code == .invalidRequest)
-    }
-
     @Test(
         arguments: [
             ("text/plain; boundary=b", "expected a multipart response, and received text/plain"),

@@ -386,17 +386,5 @@
                 resuming: box.store)
             #expect(log.all.map(\.completedBytes) == [25_000, 50_000, 100_000])
         }
-
-        @Test func `a deadline includes the whole call`() async throws {
-            let (server, box) = (UploadServer(.tus), try Outbox())
-            server.enqueue("PATCH", .cut(after: 10))
-            let error = await #expect(throws: HTTPError.self) {
-                try await server.client.upload(
-                    Post<HTTPResponse>("files").deadline(in: .seconds(60)), from: FileBody(at: box.file),
-                    resuming: box.store,
-                    continuing: Backoff(.delayed(.seconds(61)), random: { 1 }))
-            }
-            #expect(error?.code == .timedOut && server.methods == ["OPTIONS", "POST", "PATCH"])
-        }
     }
 #endif

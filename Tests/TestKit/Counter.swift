@@ -16,3 +16,5 @@ package final class Counter: Sendable {
         }
     }
 }
+
+package typealias Tally = Counter

@@ -20,22 +20,6 @@ package func failure<Value>(of load: () async throws -> Value) async -> HTTPErro
     }
 }
 
-/// Counts from 1. A class, because closures share it.
-package final class Tally: Sendable {
-    private let count = Mutex(0)
-
-    package init() {}
-
-    package func next() -> Int {
-        count.withLock { count in
-            count += 1
-            return count
-        }
-    }
-
-    package var value: Int { count.withLock { $0 } }
-}
-
 /// What happened, in order. A class, because closures share it.
 package final class Journal: Sendable {
     private let lines = Mutex<[String]>([])
