@@ -45,6 +45,15 @@ final class CacheScene: Sendable {
     func client(_ cache: ResponseCache? = nil, cookies: CookieJar? = nil) -> HTTPClient {
         HTTPClient(cookies: cookies, cache: cache ?? self.cache(), transport: server)
     }
+
+    /// A cache whose response is no longer fresh, and its client.
+    func stale() async throws -> (cache: ResponseCache, client: HTTPClient) {
+        let cache = cache()
+        let client = client(cache)
+        _ = try await client.get()
+        advance(2)
+        return (cache, client)
+    }
 }
 
 extension HTTPClient {

@@ -31,10 +31,7 @@ import Testing
     @Test func `concurrent requests share one validation`() async throws {
         let gate = OneShot<Void>()
         let scene = scene("max-age=1", gate: gate)
-        let cache = scene.cache()
-        let client = scene.client(cache)
-        _ = try await client.get()
-        scene.advance(2)
+        let (cache, client) = try await scene.stale()
         let texts = try await withThrowingTaskGroup(of: (String, ResponseCache.Outcome).self) { group in
             for _ in 0..<20 {
                 group.addTask {
@@ -56,10 +53,7 @@ import Testing
     func `a waiting request keeps its own deadline`(control: String, outcome: ResponseCache.Outcome?) async throws {
         let gate = OneShot<Void>()
         let scene = scene(control, gate: gate)
-        let cache = scene.cache()
-        let client = scene.client(cache)
-        _ = try await client.get()
-        scene.advance(2)
+        let (cache, client) = try await scene.stale()
         let first = Task { try await client.get().cache }
         await waiters(cache, 1)
         let second = Task { try await client.get { $0.deadline = .milliseconds(100) }.cache }
@@ -82,10 +76,7 @@ import Testing
                 request: request, status: .ok, headers: ["Cache-Control": "max-age=1", "ETag": "\"\(number)\""],
                 body: body)
         }
-        let cache = scene.cache()
-        let client = scene.client(cache)
-        _ = try await client.get()
-        scene.advance(2)
+        let (cache, client) = try await scene.stale()
         let first = Task { try await client.get().response.body.data().count }
         while scene.server.requests.count < 2 { await Task.yield() }
         let second = Task { try await client.get { $0.responseLimit = 100 }.text.utf8.count }
@@ -119,10 +110,7 @@ import Testing
             return HTTPResponse(
                 request: request, status: .ok, headers: headers, body: HTTPResponseBody(Data(user.utf8)))
         }
-        let cache = scene.cache()
-        let client = scene.client(cache)
-        _ = try await client.get()
-        scene.advance(2)
+        let (cache, client) = try await scene.stale()
         let first = Task { try await client.get { $0.headers["X-User"] = "a" }.text }
         while scene.server.requests.count < 2 { await Task.yield() }
         let second = Task { try await client.get { $0.headers["X-User"] = "b" }.text }
@@ -144,9 +132,7 @@ import Testing
                 request: request, status: .ok, headers: ["Cache-Control": "max-age=1", "ETag": "\"a\""],
                 body: HTTPResponseBody(Data("body".utf8)))
         }
-        let client = scene.client()
-        _ = try await client.get()
-        scene.advance(2)
+        let client = try await scene.stale().client
         let confirmed = try await client.get()
         #expect(confirmed.cache == .revalidated && confirmed.text == "body")
         #expect(try await client.get().cache == .stored)
@@ -174,10 +160,7 @@ import Testing
     @Test func `a request that waits is cancelled alone, even if it began the validation`() async throws {
         let gate = OneShot<Void>()
         let scene = scene("max-age=1", gate: gate)
-        let cache = scene.cache()
-        let client = scene.client(cache)
-        _ = try await client.get()
-        scene.advance(2)
+        let (cache, client) = try await scene.stale()
         let first = Task { try await client.get().cache }
         while scene.server.requests.count < 2 { await Task.yield() }
         let second = Task { try await client.get().cache }
@@ -195,10 +178,7 @@ import Testing
     @Test func `the failure of a validation is shared, and not stored`() async throws {
         let gate = OneShot<Void>()
         let scene = scene("max-age=1", gate: gate, failing: true)
-        let cache = scene.cache()
-        let client = scene.client(cache)
-        _ = try await client.get()
-        scene.advance(2)
+        let (cache, client) = try await scene.stale()
         let tasks = (0..<3).map { _ in Task { try await client.get().cache } }
         await waiters(cache, 3)
         gate.set(())
@@ -210,10 +190,7 @@ import Testing
     @Test func `a stale response is validated once in the background`() async throws {
         let gate = OneShot<Void>()
         let scene = scene("max-age=1, stale-while-revalidate=60", gate: gate)
-        let cache = scene.cache()
-        let client = scene.client(cache)
-        _ = try await client.get()
-        scene.advance(2)
+        let (cache, client) = try await scene.stale()
         for _ in 0..<3 { #expect(try await client.get().cache == .stale) }
         #expect(cache.validations.running == 1 && cache.validations.waiting == 0)
         gate.set(())
@@ -230,10 +207,7 @@ import Testing
         let scene = scene(
             "max-age=1, stale-while-revalidate=60" + (mayReplace ? ", stale-if-error=60" : ""), gate: gate,
             failing: true)
-        let cache = scene.cache()
-        let client = scene.client(cache)
-        _ = try await client.get()
-        scene.advance(2)
+        let (cache, client) = try await scene.stale()
         #expect(try await client.get().cache == .stale)
         while cache.validations.running > 0 { await Task.yield() }
         #expect(scene.errors.withLock { $0.count } == (mayReplace ? 0 : 1))
@@ -291,10 +265,8 @@ import Testing
     func `a reset ends the validations of its own client only`() async throws {
         let gate = OneShot<Void>()
         let scene = scene("max-age=1", gate: gate)
-        let cache = scene.cache()
-        let (first, second) = (scene.client(cache), scene.client(cache))
-        _ = try await first.get()
-        scene.advance(2)
+        let (cache, first) = try await scene.stale()
+        let second = scene.client(cache)
         let (ended, kept) = (Task { try await first.get().cache }, Task { try await second.get().cache })
         await waiters(cache, 2)
         // The transport of this client ends only when the gate opens, and the reset waits for that.
@@ -377,10 +349,7 @@ import Testing
                 request: request, status: .ok,
                 headers: ["Cache-Control": "max-age=1, stale-while-revalidate=60", "ETag": "\"a\""])
         }
-        let cache = scene.cache()
-        let client = scene.client(cache)
-        _ = try await client.get()
-        scene.advance(2)
+        let (cache, client) = try await scene.stale()
         #expect(try await client.get().cache == .stale)
         while scene.server.requests.count < 2 { await Task.yield() }
         await client.reset()

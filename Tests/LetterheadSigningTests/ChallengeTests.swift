@@ -90,10 +90,12 @@ private struct NoCredentials: CredentialProvider {
         }
     }
 
-    private func client(_ authentication: HTTPAuthentication? = nil, _ registry: Registry? = nil) -> HTTPClient {
+    private func client(
+        _ authentication: HTTPAuthentication? = nil, _ server: (any HTTPLoader)? = nil
+    ) -> HTTPClient {
         HTTPClient(
             environment: ServerEnvironment(baseURL: api), authentication: authentication ?? tokens,
-            transport: registry ?? self.registry)
+            transport: server ?? registry)
     }
 
     @discardableResult
@@ -185,8 +187,7 @@ private struct NoCredentials: CredentialProvider {
             registry.state.withLock { $0.tokens = [:] }
             return try await registry.load(request)
         }
-        let client = HTTPClient(
-            environment: ServerEnvironment(baseURL: api), authentication: tokens, transport: refuse)
+        let client = client(tokens, refuse)
         #expect(try await status(client, "a/blobs/1") == 401)
         for _ in 1...20 { _ = try? await status(client, "a/blobs/1") }
         #expect(registry.log.filter { $0.hasPrefix("token") }.count == 10)
@@ -204,8 +205,7 @@ private struct NoCredentials: CredentialProvider {
             journal.write(challenge["scope"] ?? "")
             return .bearer("t")
         }
-        let client = HTTPClient(
-            environment: ServerEnvironment(baseURL: api), authentication: varying, transport: refuse)
+        let client = client(varying, refuse)
         for number in 0..<10 { #expect(try await status(client, "\(number)/a") == 401) }
         #expect(journal.all.count == 20)
         let error = await #expect(throws: HTTPError.self) { try await status(client, "x/a") }
@@ -234,8 +234,7 @@ private struct NoCredentials: CredentialProvider {
             journal.write(challenge.scheme)
             return nil
         }
-        let client = HTTPClient(
-            environment: ServerEnvironment(baseURL: api), authentication: refusing, transport: mock)
+        let client = client(refusing, mock)
         let error = await #expect(throws: HTTPError.self) { try await client.send(Get<HTTPResponse>("a")) }
         #expect(error?.code == .cannotAuthenticate)
         #expect((error?.underlying as? HTTPAuthentication.Failure)?.reason == .noCredentials)
@@ -245,8 +244,7 @@ private struct NoCredentials: CredentialProvider {
 
     @Test func `requests to a server that asks for nothing are sent as they are`() async throws {
         let mock = MockLoader { .ok($0) }
-        let client = HTTPClient(
-            environment: ServerEnvironment(baseURL: api), authentication: tokens, transport: mock)
+        let client = client(tokens, mock)
         for _ in 1...2 { try await client.send(Get<HTTPResponse>("a")) }
         #expect(mock.requests.map { $0.headers[.authorization] } == [nil, nil] && journal.all.isEmpty)
     }
@@ -262,8 +260,7 @@ private struct NoCredentials: CredentialProvider {
         let chosen = HTTPAuthentication.challenge { challenge, _ in
             challenge.hasScheme("Digest") ? .digest(user: "u", password: "p") : nil
         }
-        let client = HTTPClient(
-            environment: ServerEnvironment(baseURL: api), authentication: chosen, transport: mock)
+        let client = client(chosen, mock)
         for _ in 1...3 { try await client.send(Get<HTTPResponse>("a/b")) }
         let counts = mock.requests.map { $0.headers[.authorization]?.contains("nc=0000000") ?? false }
         #expect(counts == [false, false, true, true, true])
@@ -309,8 +306,7 @@ private struct NoCredentials: CredentialProvider {
             return .oauth2(
                 client: OAuth2.Client(id: "a"), tokenEndpoint: endpoint, grant: .clientCredentials(), store: store)
         }
-        let client = HTTPClient(
-            environment: ServerEnvironment(baseURL: api), authentication: chosen, transport: mock)
+        let client = client(chosen, mock)
         for _ in 1...2 { try await client.send(Get<HTTPResponse>("a")) }
         #expect(await store.load() != nil && journal.all.count == 1)
         await client.reset()

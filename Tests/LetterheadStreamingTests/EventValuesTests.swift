@@ -42,29 +42,19 @@ struct EventValuesTests {
 
     private func stream(_ request: HTTPRequest, _ text: String) -> HTTPResponse { stream(request, [text]) }
 
-    private func server(_ text: String) async throws -> MockServer {
-        try await MockServer.start { _ in
-            MockServer.Response(headers: ["Content-Type": "text/event-stream"], body: Data(text.utf8))
-        }
-    }
-
     // MARK: The choice of events
 
     @Test func `comments, pings and events without data are skipped`() async throws {
-        let server = try await server(
-            ": hello\n\ndata: 1\n\nevent: ping\ndata: {}\n\ndata:\n\nid: 4\n\n: ping\nevent: delta\ndata: 2\n\n")
-        let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
-        #expect(try await client.events(of: TestEndpoint(), as: Int.self).all() == [1, 2])
-        #expect(server.requests.count == 1)
-        await server.stop()
+        let text = ": hello\n\ndata: 1\n\nevent: ping\ndata: {}\n\ndata:\n\nid: 4\n\n: ping\nevent: delta\ndata: 2\n\n"
+        let mock = MockLoader { stream($0, text) }
+        #expect(try await client(mock).events(of: TestEndpoint(), as: Int.self).all() == [1, 2])
+        #expect(mock.requests.count == 1)
     }
 
     @Test func `only the named events are decoded`() async throws {
-        let server = try await server(
-            "event: start\ndata: {}\n\nevent: delta\ndata: 1\n\ndata: x\n\nevent: delta\ndata: 2\n\n")
-        let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
-        #expect(try await client.events(of: TestEndpoint(), as: Int.self, named: ["delta"]).all() == [1, 2])
-        await server.stop()
+        let text = "event: start\ndata: {}\n\nevent: delta\ndata: 1\n\ndata: x\n\nevent: delta\ndata: 2\n\n"
+        let mock = MockLoader { stream($0, text) }
+        #expect(try await client(mock).events(of: TestEndpoint(), as: Int.self, named: ["delta"]).all() == [1, 2])
     }
 
     @Test func `an error event is a value if it is named`() async throws {
@@ -205,16 +195,14 @@ struct EventValuesTests {
     @Test func `an error event ends the values with the failure of the template and the words of the server`()
         async throws
     {
-        let server = try await server("data: 1\n\n" + Self.overload + "data: 2\n\n")
-        let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
-        let (values, thrown) = await client.events(of: Completion(), as: Int.self).allAndError()
+        let mock = MockLoader { stream($0, "data: 1\n\n" + Self.overload + "data: 2\n\n") }
+        let (values, thrown) = await client(mock).events(of: Completion(), as: Int.self).allAndError()
         let error = try #require(thrown as? HTTPError)
         #expect(values == [1])
         #expect(error.code == .reportedFailure)
         #expect(error.failure(of: Completion.self) == Overload(type: "overloaded", message: "too many users"))
         #expect(error.description.hasSuffix("; the server wrote \"too many users\""))
         #expect(error.response?.status == .ok)
-        await server.stop()
     }
 
     @Test func `an error event with a text that is not JSON is quoted`() async {
@@ -259,20 +247,21 @@ struct EventValuesTests {
         #expect(mock.requests.count == 2)
     }
 
-    @Test func `when no retry is left, the last failure is thrown with all attempts`() async {
-        let mock = MockLoader { stream($0, Self.overload) }
-        let (_, error) = await client(mock, maximumRetries: 2).events(of: Completion(), as: Int.self).allAndError()
-        #expect((error as? HTTPError)?.code == .reportedFailure)
-        #expect((error as? HTTPError)?.attempts.count == 3)
-        #expect(mock.requests.count == 3)
-    }
+    private static let comment = String(repeating: ":", count: 40_000) + "\n"
 
-    @Test func `an error event after a value is not retried`() async {
-        let mock = MockLoader { stream($0, "data: 1\n\n" + Self.overload) }
+    /// An error event after a value, and one after more than 64 KiB, is not retried.
+    @Test(
+        arguments: [
+            ([overload], 3), (["data: 1\n\n", overload], 1), ([comment, comment, overload], 1),
+        ] as [([String], Int)])
+    func `when no retry is left or possible, the last failure is thrown with all attempts`(
+        pieces: [String], requests: Int
+    ) async {
+        let mock = MockLoader { stream($0, pieces) }
         let (values, error) = await client(mock, maximumRetries: 2).events(of: Completion(), as: Int.self).allAndError()
-        #expect(values == [1])
-        #expect((error as? HTTPError)?.code == .reportedFailure)
-        #expect(mock.requests.count == 1)
+        #expect(values == (pieces.count == 2 ? [1] : []))
+        #expect((error as? HTTPError)?.code == .reportedFailure && mock.requests.count == requests)
+        #expect(requests == 1 || (error as? HTTPError)?.attempts.count == requests)
     }
 
     @Test(arguments: [1, 7, 1 << 16])
@@ -315,14 +304,6 @@ struct EventValuesTests {
                 bytes.deallocate()
                 onFree()
             })
-    }
-
-    @Test func `an error event after more than 64 KiB is not retried`() async {
-        let comment = String(repeating: ":", count: 40_000) + "\n"
-        let mock = MockLoader { stream($0, [comment, comment, Self.overload]) }
-        let (_, error) = await client(mock, maximumRetries: 2).events(of: Completion(), as: Int.self).allAndError()
-        #expect((error as? HTTPError)?.code == .reportedFailure)
-        #expect(mock.requests.count == 1)
     }
 
     @Test func `a connection that is lost before the first value reconnects, also if retries are allowed`()
