@@ -374,17 +374,12 @@ import Testing
         await server.stop()
     }
 
-    @Test func `a load without a byte leaves nothing`() async throws {
-        let server = try await Script([{ _ in MockServer.Response(status: 404) }, served(cutAt: 0)]).server()
+    @Test func `a load without a byte leaves nothing, and an empty resource is an empty file`() async throws {
+        let server = try await Script([{ _ in MockServer.Response(status: 404) }, served(cutAt: 0), served(Data())])
+            .server()
         let folder = try Folder()
         for _ in 0..<2 { await #expect(throws: HTTPError.self) { try await download(server, to: folder) } }
         #expect(folder.isUntouched && folder.names == ["video.mp4"])
-        await server.stop()
-    }
-
-    @Test func `an empty resource is an empty file`() async throws {
-        let server = try await Script([served(Data())]).server()
-        let folder = try Folder()
         try await download(server, to: folder)
         #expect(folder.saved == Data() && folder.names == ["video.mp4"])
         await server.stop()

@@ -88,35 +88,25 @@ import Testing
         #expect(sent.value == [Data("0".utf8), Data("0".utf8)])
     }
 
-    @Test func `the first request may still win`() async throws {
-        let mock = server([.milliseconds(50), .seconds(60)])
-        let chain = hedge() --> mock
-        let result = try await clock.run { await chain.result(of: request()) }
-        #expect(body(of: result) == "0" && mock.requests.count == 2)
-        #expect(clock.sleepers == 0)
-    }
-
-    @Test(arguments: [401, 409, 412, 429, 502] as [HTTPStatus])
-    func `a hedge that fails or is refused does not win, because the first request may have made it so`(
-        _ status: HTTPStatus
+    @Test(
+        arguments: [
+            // The first request may still win.
+            ([.milliseconds(50), .seconds(60)], [], "0"),
+            // A hedge that fails or is refused does not win, because the first request may have made it so.
+            ([.milliseconds(100)], [.ok, 401], "0"), ([.milliseconds(100)], [.ok, 409], "0"),
+            ([.milliseconds(100)], [.ok, 412], "0"), ([.milliseconds(100)], [.ok, 429], "0"),
+            ([.milliseconds(100)], [.ok, 502], "0"),
+            // If the first request fails, the hedge that was sent decides, and if all fail, the first request.
+            ([.milliseconds(50), .milliseconds(50)], [.badGateway], "1"),
+            ([.milliseconds(50), .milliseconds(50)], [.badGateway, .serviceUnavailable], "0"),
+        ] as [([Duration], [HTTPStatus], String)])
+    func `the first success wins, and without one the first request`(
+        times: [Duration], statuses: [HTTPStatus], winner: String
     ) async throws {
-        let mock = server([.milliseconds(100)], statuses: [.ok, status])
-        let chain = hedge() --> mock
-        #expect(body(of: try await clock.run { await chain.result(of: request()) }) == "0")
-        #expect(mock.requests.count == 2)
-    }
-
-    @Test func `if the first request fails, the hedge that was sent decides`() async throws {
-        let mock = server([.milliseconds(50), .milliseconds(50)], statuses: [.badGateway])
-        let chain = hedge() --> mock
-        #expect(body(of: try await clock.run { await chain.result(of: request()) }) == "1")
-    }
-
-    @Test func `if all fail, the result of the first request is returned`() async throws {
-        let mock = server([.milliseconds(50), .milliseconds(50)], statuses: [.badGateway, .serviceUnavailable])
+        let mock = server(times, statuses: statuses)
         let chain = hedge() --> mock
         let result = try await clock.run { await chain.result(of: request()) }
-        #expect(try result.get().status == .badGateway)
+        #expect(body(of: result) == winner && mock.requests.count == 2 && clock.sleepers == 0)
     }
 
     @Test func `a request that fails before the delay is not hedged`() async throws {

@@ -33,31 +33,29 @@ private func limited(_ path: RequestPath = "/", host: String = "a.test", _ throt
         return tasks
     }
 
+    /// Lets time pass until the mock has received the numbers of requests, one after the other.
+    private func pass(_ counts: ClosedRange<Int>, each time: Duration = .seconds(1), _ mock: MockLoader) async {
+        for count in counts {
+            await clock.waitForSleepers(1)
+            clock.advance(by: time)
+            await until { mock.requests.count == count }
+        }
+    }
+
     @Test func `the allowed number starts at once, and the others follow at the rate`() async throws {
         let link = LimitRate(2, per: .seconds(1), backoff: Backoff(clock: clock))
         let mock = MockLoader { .ok($0) }
         let tasks = await start((1...5).map { limited("/\($0)") }, link, mock)
         #expect(mock.requests.count == 2 && link.waiting == 3)
-        for count in 3...5 {
-            await clock.waitForSleepers(1)
-            clock.advance(by: .milliseconds(500))
-            await until { mock.requests.count == count }
-        }
+        await pass(3...5, each: .milliseconds(500), mock)
         for task in tasks { _ = try await task.value }
         #expect(mock.requests.map(\.path.string) == ["/1", "/2", "/3", "/4", "/5"])
         #expect(clock.sleeps == [.milliseconds(500), .milliseconds(500), .milliseconds(500)])
     }
 
-    @Test func `hosts are limited separately`() async throws {
-        let link = LimitRate(1, per: .seconds(1), backoff: Backoff(clock: clock))
-        let chain = link --> MockLoader { .ok($0) }
-        _ = try await chain.load(limited())
-        _ = try await chain.load(limited(host: "b.test"))
-        #expect(clock.sleeps.isEmpty)
-    }
-
-    @Test func `a request can opt out`() async throws {
+    @Test func `hosts are limited separately, and a request can opt out`() async throws {
         let chain = LimitRate(1, per: .seconds(1), backoff: Backoff(clock: clock)) --> MockLoader { .ok($0) }
+        for host in ["a.test", "b.test"] { _ = try await chain.load(limited(host: host)) }
         for _ in 0..<5 { _ = try await chain.load(limited("/", .never)) }
         #expect(clock.sleeps.isEmpty)
     }
@@ -68,11 +66,7 @@ private func limited(_ path: RequestPath = "/", host: String = "a.test", _ throt
         let tasks = await start(
             [limited("/1"), limited("/first"), limited("/low", .priority(-1)), limited("/high", .priority(1))], link,
             mock)
-        for count in 2...4 {
-            await clock.waitForSleepers(1)
-            clock.advance(by: .seconds(1))
-            await until { mock.requests.count == count }
-        }
+        await pass(2...4, mock)
         for task in tasks { _ = try await task.value }
         #expect(mock.requests.map(\.path.string) == ["/1", "/first", "/high", "/low"])
     }
@@ -179,11 +173,7 @@ private func limited(_ path: RequestPath = "/", host: String = "a.test", _ throt
         tasks[index].cancel()
         let error = await #expect(throws: HTTPError.self) { try await tasks[index].value }
         #expect(error?.code == .cancelled && link.waiting == 2)
-        for count in 2...3 {
-            await clock.waitForSleepers(1)
-            clock.advance(by: .seconds(1))
-            await until { mock.requests.count == count }
-        }
+        await pass(2...3, mock)
         #expect(mock.requests.count == 3 && link.waiting == 0)
     }
 
