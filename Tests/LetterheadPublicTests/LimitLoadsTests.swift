@@ -44,27 +44,6 @@ import Testing
         #expect(link.running == 0 && link.waiting == 0)
     }
 
-    @Test func `a request that is never throttled runs at once and occupies no slot`() async throws {
-        let tasks = [await start("/first"), await start("/free", .never)]
-        #expect(mock.requests.count == 2 && link.running == 1 && link.waiting == 0)
-        await clock.waitForSleepers(2)
-        clock.advance(by: .seconds(1))
-        for task in tasks { _ = try await task.value }
-    }
-
-    @Test func `a cancelled request leaves the queue, and a reset empties it`() async throws {
-        let tasks = [await start("/first"), await start("/cancelled"), await start("/reset")]
-        tasks[1].cancel()
-        #expect(await failure { try await tasks[1].value }?.code == .cancelled)
-        #expect(link.waiting == 1)
-        await (link --> mock).reset()
-        #expect(await failure { try await tasks[2].value }?.code == .cancelled)
-        await clock.waitForSleepers(1)
-        clock.advance(by: .seconds(1))
-        _ = try await tasks[0].value
-        #expect(mock.requests.count == 1 && link.running == 0)
-    }
-
     @Test func `a request leaves the queue at its deadline`() async throws {
         let first = await start("/first")
         let chain = Deadline(.milliseconds(500), clock: clock) --> link --> mock

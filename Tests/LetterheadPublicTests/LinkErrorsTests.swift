@@ -47,12 +47,6 @@ private struct Log: LoaderLink {
         #expect(cancelled?.code == .cancelled)
     }
 
-    @Test func `the value of the closure is returned`() async throws {
-        let mock = MockLoader { HTTPResponse(request: $0, status: .ok) }
-        #expect(try await (SignWithKey { "k" } --> mock).load(request).status == .ok)
-        #expect(mock.requests.map { $0.headers["X-Key"] } == ["k"])
-    }
-
     @Test(arguments: [7, nil]) func `a value of a callback is returned, and its error is mapped`(age: Int?) async throws
     {
         func find(_ completion: @Sendable (String?, Int?, (any Error)?) -> Void) { completion("k", age, nil) }

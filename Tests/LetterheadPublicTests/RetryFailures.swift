@@ -1,28 +1,21 @@
 // SPDX-License-Identifier: MIT
 import Letterhead
-import Synchronization
 
-/// A link that retries requests, as `Retry` does: with a maximum, a wait, a budget and validators.
-///
-/// It is a class because the requests share its budget.
-final class RetryFailures: LoaderLink {
+/// A link that retries requests, as `Retry` does: with a maximum, a wait and validators.
+struct RetryFailures: LoaderLink {
     private let maximum: Int
     private let wait: Duration
     private let clock: any Clock<Duration>
     private let validators: [any HTTPValidator]
     /// Sent before each retry on behalf of the request, such as a request for a token.
     private let refresh: HTTPRequest?
-    private let budget: Mutex<Int>
-    private let fullBudget: Int
 
     init(
-        maximum: Int = 2, wait: Duration = .seconds(1), budget: Int = 10,
-        clock: any Clock<Duration> = ContinuousClock(), validators: [any HTTPValidator] = [],
-        refresh: HTTPRequest? = nil
+        maximum: Int = 2, wait: Duration = .seconds(1), clock: any Clock<Duration> = ContinuousClock(),
+        validators: [any HTTPValidator] = [], refresh: HTTPRequest? = nil
     ) {
         (self.maximum, self.wait, self.clock) = (maximum, wait, clock)
-        (self.validators, self.refresh, fullBudget) = (validators, refresh, budget)
-        self.budget = Mutex(budget)
+        (self.validators, self.refresh) = (validators, refresh)
     }
 
     func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
@@ -44,11 +37,6 @@ final class RetryFailures: LoaderLink {
             request.record("retry.decided") { $0[.isRetried] = true }
             try await pause(before: request, next: next)
         }
-    }
-
-    func reset(next: any HTTPLoader) async {
-        budget.withLock { $0 = fullBudget }
-        await next.reset()
     }
 
     /// Sends one attempt. The request of its result is no attempt any more, because the caller may send it again.
@@ -91,11 +79,7 @@ final class RetryFailures: LoaderLink {
 
     private func mayRetry(_ request: HTTPRequest, after result: Result<HTTPResponse, HTTPError>, retries: Int) -> Bool {
         guard retries < maximum, request.body.isEmpty || request.body.isReplayable else { return false }
-        guard request.method.isIdempotent || result.failure?.mayHaveBeenSent == false else { return false }
-        return budget.withLock { budget in
-            budget -= 1
-            return budget >= 0
-        }
+        return request.method.isIdempotent || result.failure?.mayHaveBeenSent == false
     }
 
     private func pause(before request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) {

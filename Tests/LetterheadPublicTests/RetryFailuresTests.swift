@@ -34,33 +34,11 @@ import Testing
         #expect(mock.requests.count == 3)
     }
 
-    @Test func `a one-shot body and a POST that may have been sent are not sent again`() async throws {
-        let once = StreamBody(once: AsyncStream { $0.finish() })
-        for (body, method) in [(once, HTTPMethod.put), (EmptyBody(), .post)] as [(any HTTPBody, HTTPMethod)] {
-            let mock = failing(9)
-            var request = HTTPRequest.plain("/", method)
-            request.body = body
-            let error = await failure { [request] in try await (RetryFailures(clock: clock) --> mock).load(request) }
-            #expect(error?.code == .connectionLost && mock.requests.count == 1)
-        }
-        #expect(clock.sleeps == [])
-    }
-
     @Test func `a wait that would pass the deadline fails at once`() async throws {
         let mock = failing(9)
         let chain = Deadline(.seconds(2), clock: clock) --> RetryFailures(wait: .seconds(5), clock: clock) --> mock
         #expect(await failure { try await chain.load(.plain()) }?.code == .timedOut)
         #expect(mock.requests.count == 1 && clock.sleeps == [])
-    }
-
-    @Test func `the budget limits all requests together, and a reset restores it`() async throws {
-        let mock = failing(9)
-        let chain = RetryFailures(maximum: 9, budget: 1, clock: clock) --> mock
-        for _ in 0..<2 { _ = await failure { try await chain.load(.plain()) } }
-        #expect(mock.requests.count == 3)
-        await chain.reset()
-        _ = await failure { try await chain.load(.plain()) }
-        #expect(mock.requests.count == 5)
     }
 
     @Test func `a validator sees the head of a stream only, and the caller reads all of it`() async throws {

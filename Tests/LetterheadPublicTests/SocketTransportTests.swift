@@ -80,15 +80,6 @@ import Testing
         await server.stop()
     }
 
-    @Test func `a body over the limit is too large`() async throws {
-        let server = try await server()
-        var request = request("", to: server)
-        request.responseLimit = 3
-        let error = await failure { [request] in try await transport.load(request) }
-        #expect(error?.code == .responseTooLarge)
-        await server.stop()
-    }
-
     @Test func `a request that no transport can send is refused`() async throws {
         let server = try await server()
         var (connect, head, limit) = (request("", to: server), request("", to: server), request("", to: server))
@@ -101,27 +92,6 @@ import Testing
         }
         #expect(server.requests.isEmpty)
         await server.stop()
-    }
-
-    @Test(arguments: [
-        ("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf", HTTPError.Code.connectionLost),
-        ("no HTTP at all\r\n\r\n", .invalidResponse),
-        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", .invalidResponse),
-        ("", .connectionLost),
-    ]) func `a response that is truncated or malformed is an error`(text: String, code: HTTPError.Code) async throws {
-        let server = try await server()
-        server.enqueue(.raw(text))
-        let error = await failure { try await transport.load(request("", to: server)) }
-        #expect(error?.code == code && error?.mayHaveBeenSent == true)
-        await server.stop()
-    }
-
-    @Test func `a server that cannot be reached receives nothing`() async throws {
-        let server = try await server()
-        let request = request("", to: server)
-        await server.stop()
-        let error = await failure { try await transport.load(request) }
-        #expect(error?.code == .cannotConnect && error?.mayHaveBeenSent == false)
     }
 
     @Test func `each time limit ends a request to a server that does not respond`() async throws {

@@ -199,18 +199,6 @@ import Testing
         await until { far.isDropped.withLock { $0 } }
     }
 
-    @Test func `a reset ends a streamed body at both ends`() async throws {
-        let far = Pieces(5)
-        let server = RelayServer(far)
-        let client = HTTPClient(transport: Relay.streaming { server.answers(to: $0) })
-        let response = try await client.stream(request())
-        var iterator = response.body.makeAsyncIterator()
-        _ = try await iterator.next()
-        await client.reset()
-        let error = await #expect(throws: HTTPError.self) { _ = try await iterator.next() }
-        #expect(error?.code == .cancelled && far.isDropped.withLock { $0 })
-    }
-
     @Test(arguments: RelayTests.Kind.allCases) func `the limit of a response holds`(kind: RelayTests.Kind) async {
         for delivery in [HTTPResponse.Delivery.buffered, .streamed] {
             var sent = request(delivery)

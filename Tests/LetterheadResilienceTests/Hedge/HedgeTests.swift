@@ -257,18 +257,6 @@ import Testing
         #expect(response.request.origin == logical)
     }
 
-    @Test func `a cancelled request ends with its hedge`() async throws {
-        let mock = server([.seconds(60), .seconds(60)])
-        let chain = hedge() --> mock
-        let load = Task { await chain.outcome(of: request()) }
-        await clock.waitForSleepers(2)
-        clock.advance(by: .milliseconds(40))
-        await until { mock.requests.count == 2 }
-        await clock.waitForSleepers(2)
-        load.cancel()
-        #expect(await load.value == "cancelled" && clock.sleepers == 0)
-    }
-
     @Test func `each hedge is an event and a separate exchange, and is counted`() async throws {
         let mock = server([.seconds(60)])
         let (recorder, statistics) = (EventRecorder(), StatisticsRecorder())
