@@ -152,10 +152,17 @@ private final class Opened: Sendable {
         }
     }
 
-    @Test func `a page without TLS is refused`() async throws {
-        let insecure = try #require(URL(string: "http://auth.example.com/authorize"))
-        let grant = OAuth2.Grant.authorizationCode(endpoint: insecure, redirectURI: redirect) { $0 }
-        let chain = Authenticate(.testing(grant)) --> AuthorizationServer()
-        #expect(await chain.failing()?.reason == .misconfigured)
+    @Test(arguments: ["http://auth.example.com/authorize", "https://github.com@evil.test/authorize"])
+    func `a page without TLS or with a user part is refused before it is shown`(page: String) async throws {
+        let opened = Opened()
+        let grant = OAuth2.Grant.authorizationCode(
+            endpoint: try #require(URL(string: page)), redirectURI: redirect
+        ) { url in
+            opened.urls.withLock { $0.append(url) }
+            return url
+        }
+        let failure = await (Authenticate(.testing(grant)) --> AuthorizationServer()).failing()
+        #expect(failure?.reason == .misconfigured && failure?.message.contains("user part") == true)
+        #expect(opened.urls.withLock { $0.isEmpty })
     }
 }

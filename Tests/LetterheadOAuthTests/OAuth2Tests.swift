@@ -66,26 +66,23 @@ import Testing
         #expect(sent.allSatisfy { $0.hasPrefix("Basic ") })
     }
 
-    @Test(arguments: [(3539, 1), (3541, 2), (4000, 2)])
-    func `a token is replaced one minute before it expires`(seconds: Int, requests: Int) async throws {
-        let chain = chain()
-        _ = try await chain.ask()
-        clock.advance(by: .seconds(seconds))
-        #expect(try await chain.ask() == .ok)
-        #expect(server.tokenForms.count == requests)
-        #expect(server.apiTokens.count == 2)
-    }
-
-    @Test func `a token with a lifetime of less than a minute is not replaced for each request`() async throws {
-        let server = AuthorizationServer(life: 30)
+    @Test(
+        arguments: [
+            (3600, [3539], 1), (3600, [3541], 2), (3600, [4000], 2),
+            // A short lifetime does not replace the token for each request.
+            (30, [14], 1), (30, [14, 2], 2),
+            // Without an expiry, only a 401 does.
+            (nil, [1_000_000], 1),
+        ] as [(Int?, [Int], Int)])
+    func `a token is replaced one minute before it expires`(life: Int?, waits: [Int], requests: Int) async throws {
+        let server = AuthorizationServer(life: life)
         let chain = chain(over: server)
         _ = try await chain.ask()
-        clock.advance(by: .seconds(14))
-        _ = try await chain.ask()
-        #expect(server.tokenForms.count == 1)
-        clock.advance(by: .seconds(2))
-        _ = try await chain.ask()
-        #expect(server.tokenForms.count == 2)
+        for wait in waits {
+            clock.advance(by: .seconds(wait))
+            #expect(try await chain.ask() == .ok)
+        }
+        #expect(server.tokenForms.count == requests && server.apiTokens.count == waits.count + 1)
     }
 
     @Test func `a token that only a sign-in can replace is used until it expires`() async throws {
@@ -99,15 +96,6 @@ import Testing
         #expect(try await chain.ask() == .ok)
         clock.advance(by: .seconds(1))
         #expect(await chain.failing()?.reason == .loggedOut)
-    }
-
-    @Test func `a token without an expiry is replaced only after a 401`() async throws {
-        let server = AuthorizationServer(life: nil)
-        let chain = chain(over: server)
-        _ = try await chain.ask()
-        clock.advance(by: .seconds(1_000_000))
-        _ = try await chain.ask()
-        #expect(server.tokenForms.count == 1)
     }
 
     @Test func `a change of the system date has no effect`() async throws {

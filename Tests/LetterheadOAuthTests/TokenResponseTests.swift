@@ -98,14 +98,4 @@ import Testing
         }
         #expect(ratio < 10)
     }
-
-    @Test func `a page with a user part is refused before it is shown`() async throws {
-        let endpoint = try #require(URL(string: "https://github.com@evil.test/authorize"))
-        let grant = OAuth2.Grant.authorizationCode(endpoint: endpoint, redirectURI: AuthorizationServer.api) { page in
-            Issue.record("shown")
-            return page
-        }
-        let failure = await (Authenticate(.testing(grant)) --> server).failing()
-        #expect(failure?.reason == .misconfigured && failure?.message.contains("user part") == true)
-    }
 }
