@@ -64,88 +64,30 @@
             }
         }
 
-        /// A server that counts what it holds and what was cut off.
-        private func withFar(
-            _ respond: @escaping @Sendable (MockServer.Request) async throws -> MockServer.Response,
-            _ body: (HTTPClient, MockServer, Far, EventRecorder) async throws -> Void
-        ) async throws {
+        @Test func `requests, errors and events pass between two processes`() async throws {
             let (far, log) = (try Far(), EventRecorder())
-            let server = try await MockServer.start { try await respond($0) }
+            let server = try await MockServer.start { request in
+                MockServer.Response(headers: ["X-A": "1"], body: request.body)
+            }
             let client = HTTPClient(
                 environment: ServerEnvironment(baseURL: server.url), observers: [log], transport: far.relay)
-            try await body(client, server, far, log)
+            let bodies = try await withThrowingTaskGroup(of: Bool.self) { group in
+                for number in 0..<20 {
+                    group.addTask {
+                        let sent = Post<HTTPResponse>("a", body: TextBody("\(number)"))
+                        return try await client.send(sent).body.data() == Data("\(number)".utf8)
+                    }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(bodies == Array(repeating: true, count: 20) && server.requests.count == 20)
+            #expect(log.names.filter { $0 == "exchange.start" }.count == 20)
+            let error = await #expect(throws: HTTPError.self) {
+                try await client.send(HTTPRequest("http://127.0.0.1:1/"))
+            }
+            #expect(error?.code == .cannotConnect && error?.mayHaveBeenSent == false)
             await server.stop()
             await far.stop()
-        }
-
-        @Test func `requests, errors and events pass between two processes`() async throws {
-            try await withFar { request in
-                MockServer.Response(headers: ["X-A": "1"], body: request.body)
-            } _: { client, server, _, log in
-                let bodies = try await withThrowingTaskGroup(of: Bool.self) { group in
-                    for number in 0..<20 {
-                        group.addTask {
-                            let sent = Post<HTTPResponse>("a", body: TextBody("\(number)"))
-                            return try await client.send(sent).body.data() == Data("\(number)".utf8)
-                        }
-                    }
-                    return try await group.reduce(into: []) { $0.append($1) }
-                }
-                #expect(bodies == Array(repeating: true, count: 20) && server.requests.count == 20)
-                #expect(log.names.filter { $0 == "exchange.start" }.count == 20)
-                let error = await #expect(throws: HTTPError.self) {
-                    try await client.send(HTTPRequest("http://127.0.0.1:1/"))
-                }
-                #expect(error?.code == .cannotConnect && error?.mayHaveBeenSent == false)
-            }
-        }
-
-        @Test func `a streamed response and a download pass between two processes`() async throws {
-            let content = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
-            try await withFar { _ in
-                MockServer.Response(body: content)
-            } _: { client, _, _, _ in
-                var received = Data()
-                for try await piece in try await client.stream(Get<HTTPResponse>("a")).body {
-                    received += piece
-                }
-                #expect(received == content)
-                let file = FileManager.default.temporaryDirectory.appending(path: "relay-\(UUID().uuidString)")
-                defer { try? FileManager.default.removeItem(at: file) }
-                _ = try await client.download(Get<HTTPResponse>("a"), to: file)
-                #expect(try Data(contentsOf: file) == content)
-            }
-        }
-
-        @Test func `cancelling, a deadline and a reset end the request in the other process`() async throws {
-            let begun = SharedValue(0)
-            let ended = SharedValue(0)
-            try await withFar { _ in
-                begun.withLock { $0 += 1 }
-                defer { ended.withLock { $0 += 1 } }
-                try await Task.sleep(for: .seconds(600))
-                return MockServer.Response()
-            } _: { client, _, _, _ in
-                let cancelled = Task { try await client.send(Get<HTTPResponse>("a")) }
-                await until { begun.withLock { $0 } == 1 }
-                cancelled.cancel()
-                await #expect(throws: CancellationError.self) { try await cancelled.value }
-                await until { ended.withLock { $0 } == 1 }
-
-                let late = await #expect(throws: HTTPError.self) {
-                    try await client.send(Get<HTTPResponse>("a").deadline(in: .milliseconds(300)))
-                }
-                #expect(late?.code == .timedOut)
-                await until { begun.withLock { $0 } == ended.withLock { $0 } }
-
-                let count = begun.withLock { $0 }
-                let reset = Task { try await client.send(Get<HTTPResponse>("a")) }
-                await until { begun.withLock { $0 } == count + 1 }
-                await client.reset()
-                let error = await #expect(throws: HTTPError.self) { try await reset.value }
-                #expect(error?.code == .cancelled && error?.message == "the client was reset")
-                await until { ended.withLock { $0 } == count + 1 }
-            }
         }
 
         @Test func `the end of the other process ends its requests`() async throws {
