@@ -199,6 +199,17 @@ import Testing
         await until { far.isDropped.withLock { $0 } }
     }
 
+    @Test(arguments: RelayTests.Kind.allCases) func `a download is saved at the near end`(kind: RelayTests.Kind)
+        async throws
+    {
+        let file = FileManager.default.temporaryDirectory.appending(path: "relay-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: file) }
+        let client = HTTPClient(transport: kind.relay(to: RelayServer(Pieces(300))))
+        let response = try await client.download(request(), to: file)
+        #expect(response.savedFile == file && response.savedByteCount == 300_000)
+        #expect(try Data(contentsOf: file).count == 300_000)
+    }
+
     @Test(arguments: RelayTests.Kind.allCases) func `the limit of a response holds`(kind: RelayTests.Kind) async {
         for delivery in [HTTPResponse.Delivery.buffered, .streamed] {
             var sent = request(delivery)

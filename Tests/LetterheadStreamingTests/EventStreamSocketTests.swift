@@ -79,6 +79,28 @@
             }
         }
 
+        @Test(arguments: [MockServer.Effect.close, .halfClose, .reset])
+        func `a stream continues after a fault of its connection, without an event twice`(effect: MockServer.Effect)
+            async throws
+        {
+            let server = try await MockServer.start { request in
+                let last = request.headers["Last-Event-ID"].flatMap { Int($0) } ?? 0
+                guard last < 3 else { return MockServer.Response(status: .noContent) }
+                let events = (last + 1...last + 2).map {
+                    ServerSentEvent(data: "\($0)", id: "\($0)", retry: .milliseconds(1))
+                }
+                return .events(events).fault(effect, at: .responseBody)
+            }
+            let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
+            var received: [String] = []
+            for try await event in client.events(of: TestEndpoint(), reconnecting: .whenClosed) {
+                received.append(event.data)
+            }
+            #expect(received.count == Set(received).count)
+            #expect(received == received.sorted() && received.last == "3", "\(received)")
+            await server.stop()
+        }
+
         @Test func `a compressed stream is read as it arrives`() async throws {
             let arrived = DispatchSemaphore(value: 0)
             let events = try ["data: one\n\n", "data: two\n\n"].map {
