@@ -109,6 +109,16 @@ import Testing
         #expect(body(of: result) == winner && mock.requests.count == 2 && clock.sleepers == 0)
     }
 
+    @Test func `a request whose signature may be used only once is not hedged`() async throws {
+        let mock = server([.milliseconds(50)])
+        let sign = ModifyRequest { $0.headers["X-Signature"] = "1" }
+        let url = try #require(URL(string: "https://api.example.com"))
+        let chain = Authenticate(.method("one", allowedOrigins: [url], link: sign)) --> hedge() --> mock
+        let response = try await clock.run { try await chain.load(HTTPRequest(url: url)) }
+        #expect(response.request.headers["X-Signature"] == "1")
+        #expect(mock.requests.count == 1)
+    }
+
     @Test func `a request that fails before the delay is not hedged`() async throws {
         let mock = server([], statuses: [.badGateway])
         #expect(await (hedge() --> mock).outcome(of: request()) == "502")
