@@ -437,10 +437,9 @@
         /// Ends the transfer, or closes the idle connection, because the server has closed it.
         private func finish() {
             guard let exchange else { return loop.close(self) }
-            if reader.endsWithConnection, !reader.isComplete, alert != 0 {
-                // Sending has noticed a reset, which receiving then reports as the end. It isn't the end of the body.
-                if isReset { return lose(.sendFailed) }
-                if carrier != nil { return fail(.missingCloseNotify) }
+            // Sending has noticed a reset, which receiving then reports as the end. It isn't the end of the body.
+            if reader.endsWithConnection, !reader.isComplete, alert != 0, isReset || carrier != nil {
+                return isReset ? lose(.sendFailed) : fail(.missingCloseNotify)
             }
             do throws(TransportFailure) {
                 try reader.finish()
@@ -460,10 +459,7 @@
             }
             guard uses > 1, !reader.hasBegun else {
                 let reason = carrier.map { unsafe String(cString: $0.handle.reasonBuffer) } ?? ""
-                let roots = loop.configuration.security.roots
-                return fail(
-                    result.failure(
-                        reason: reason, alert: alert, wasSent: true, isSecure: carrier != nil, roots: roots))
+                return fail(result.failure(reason: reason, alert: alert, wasSent: true, isSecure: carrier != nil))
             }
             guard exchange.maySendAgain(wasRefused: false, isRefused: false) else {
                 return fail(exchange.progress.failure ?? .unsupported)
