@@ -83,19 +83,34 @@ if choice != "light" {
             .product(name: "NIOHTTPCompression", package: "swift-nio-extras"),
             .product(name: "NIOSSL", package: "swift-nio-ssl"),
         ])
+    targets += adapter(
+        "Hummingbird",
+        letterhead("Resilience", "Signing") + [
+            "LetterheadHTTPTypes", "LetterheadServiceLifecycle",
+            .product(name: "Hummingbird", package: "hummingbird"),
+            .product(name: "HTTPTypes", package: "swift-http-types"), .product(name: "Logging", package: "swift-log"),
+            .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+        ],
+        tests: letterhead("Signing") + [
+            .product(name: "Hummingbird", package: "hummingbird"),
+            .product(name: "HTTPTypes", package: "swift-http-types"),
+            .product(name: "InMemoryLogging", package: "swift-log"),
+        ])
     // A service with Hummingbird that calls another one with Letterhead, with plain settings as the programs of users.
     targets += [
         .executableTarget(
             name: "gateway",
-            dependencies: letterhead("Resilience") + [
-                "LetterheadServiceLifecycle", .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Logging", package: "swift-log"), .product(name: "NIOCore", package: "swift-nio"),
+            dependencies: letterhead("Resilience", "Signing") + [
+                "LetterheadHummingbird", "LetterheadServiceLifecycle",
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             path: "Examples/gateway"),
         .testTarget(
             name: "GatewayTests",
-            dependencies: ["gateway", .product(name: "Logging", package: "swift-log")] + letterhead("Testing")),
+            dependencies: ["gateway", .product(name: "Logging", package: "swift-log")]
+                + letterhead("Signing", "Testing")),
     ]
 }
 

@@ -2,18 +2,28 @@
 import Foundation
 import Hummingbird
 import Letterhead
+import LetterheadHummingbird
+import LetterheadResilience
 import LetterheadServiceLifecycle
-import NIOCore
+import LetterheadSigning
+import ServiceLifecycle
 
-/// A service that responds with what it gets from another one.
+/// A user as the upstream service and the gateway describe it.
+struct User: Codable, Sendable, ResponseEncodable {
+    var login: String
+    var name: String
+}
+
+/// A service that responds with what it gets from another one, and receives its webhooks.
 ///
 /// ```
-/// UPSTREAM=https://api.example.com PORT=8080 swift run --package-path Adapters gateway
+/// UPSTREAM=https://api.example.com SECRET=whsec_… PORT=8080 swift run --package-path Adapters gateway
 /// curl -H 'X-Request-Timeout: 500' http://127.0.0.1:8080/users/ada
 /// ```
 @main
-struct Gateway {
+struct Gateway: Service {
     let upstream: URL
+    let secret: Secret
     var port = 8080
     /// How long requests may take after the program was told to end.
     var limit = Duration.seconds(10)
@@ -22,33 +32,38 @@ struct Gateway {
 
     static func main() async throws {
         let environment = ProcessInfo.processInfo.environment
-        guard let url = environment["UPSTREAM"].flatMap({ URL(string: $0) }) else {
-            print("usage: UPSTREAM=https://api.example.com [PORT=8080] gateway")
-            return
+        guard let url = environment["UPSTREAM"].flatMap({ URL(string: $0) }), let secret = environment["SECRET"] else {
+            print("usage: UPSTREAM=https://api.example.com SECRET=whsec_… [PORT=8080] gateway")
+            exit(64)
         }
-        let gateway = Gateway(upstream: url, port: environment["PORT"].flatMap { Int($0) } ?? 8080)
-        try await gateway.application.runService()
+        let port = environment["PORT"].flatMap { Int($0) } ?? 8080
+        try await Gateway(upstream: url, secret: Secret(secret), port: port).run()
     }
 
-    /// The application. When it shuts down, the server finishes the requests that it handles, and only then the client
-    /// ends.
-    var application: some ApplicationProtocol {
-        let service = HTTPClientService(.upstream(upstream), limit: limit)
-        let client = service.client
-        let router = Router()
-        router.add(middleware: CallerContext())
+    func run() async throws {
+        let service = HTTPClientService(
+            HTTPClient(
+                environment: ServerEnvironment(baseURL: upstream), links: CallerContextLink(),
+                attemptLinks: DeadlinePropagation("X-Request-Timeout"),
+                tracing: TraceContextPropagation(allowedOrigins: [upstream])), limit: limit)
+        let (client, router) = (service.client, Router())
+        router.add(middleware: CallerContextMiddleware(timeLeft: "X-Request-Timeout", limit: .seconds(30)))
+        router.add(middleware: UpstreamErrorMiddleware(passingOn: [.notFound]))
         router.get("users/:login") { _, context in
             // A parameter is as it was sent.
-            guard let login = try context.parameters.require("login").removingPercentEncoding else {
-                throw Hummingbird.HTTPError(.badRequest)
-            }
-            return try await client.withinCallersTime.send(GetUser(login: login))
+            let login = try context.parameters.require("login").removingPercentEncoding
+            guard let login else { throw Hummingbird.HTTPError(.badRequest) }
+            return try await client.send(Get<User>("users/\(login, name: "login")"))
         }
-        return Application(
+        router.group("webhooks").add(middleware: WebhookMiddleware(.standard(secret), limit: 65_536))
+            .post("users") { request, context in
+                let user = try await request.decode(as: User.self, context: context)
+                context.logger.info("\(user.login) has changed")
+                return Response(status: .noContent)
+            }
+        let application = Application(
             router: router, configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: port)),
-            services: [service],
-            onServerRunning: { [onStart] channel in await onStart(channel.localAddress?.port ?? 0) })
+            onServerRunning: { await onStart($0.localAddress?.port ?? 0) })
+        try await application.runService(clients: [service])
     }
 }
-
-extension User: ResponseEncodable {}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+public import Hummingbird
+public import Letterhead
+import LetterheadResilience
+import LetterheadServiceLifecycle
+import Logging
+
+/// Responds with a status of a gateway if a request that a handler has sent has failed, and logs the error.
+///
+/// ```swift
+/// router.add(middleware: UpstreamErrorMiddleware(passingOn: [.notFound]))
+/// ```
+///
+/// Add it after the middlewares that observe responses, such as `TracingMiddleware` and `MetricsMiddleware`, which then
+/// see the status. Errors of other types pass through. `Hummingbird.HTTPError(upstream:)` lists the statuses.
+public struct UpstreamErrorMiddleware<Context: RequestContext>: RouterMiddleware {
+    private let passedOn: HTTPStatusSet
+
+    /// Creates a middleware.
+    ///
+    /// - Parameter statuses: the statuses of an upstream that are the response to the caller, without their bodies.
+    ///   Default: none.
+    public init(passingOn statuses: HTTPStatusSet = []) { passedOn = statuses }
+
+    @concurrent
+    public func handle(
+        _ request: Request, context: Context, next: @concurrent (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        do {
+            return try await next(request, context)
+        } catch let error as Letterhead.HTTPError {
+            var answer = Hummingbird.HTTPError(upstream: error)
+            let status = error.code == .unacceptableStatus ? error.response?.status : nil
+            let isExpected = status.map(passedOn.contains) ?? false
+            if isExpected, let status { answer.status = .init(code: status.code) }
+            context.logger.log(level: isExpected ? .info : .error, "\(error)")
+            throw answer
+        }
+    }
+}
+
+extension Hummingbird.HTTPError {
+    /// Creates the error of a gateway whose request has failed (RFC 9110, 15.6). It has no body, so nothing that the
+    /// upstream has sent reaches the caller.
+    ///
+    /// | Status | Cause |
+    /// |---|---|
+    /// | 504 | a time limit, such as the deadline of the caller, or a 504 of the upstream |
+    /// | 503 | a 429, 503 or 529 of the upstream, an open circuit, a full queue, a reset, or a shutdown |
+    /// | 500 | a fault of this program: a request that can't be sent, or a file that can't be written |
+    /// | 502 | everything else, such as no connection, a broken response or any other status |
+    ///
+    /// If the upstream has refused the request with a `Retry-After`, a 503 has one, too: in seconds, rounded up, and at
+    /// most an hour.
+    public init(upstream error: Letterhead.HTTPError) {
+        let refused = [.unacceptableStatus, .retriesExhausted].contains(error.code) ? error.response : nil
+        switch (error.code, refused?.status.code) {
+        case (.timedOut, _), (_, 504): self.init(.gatewayTimeout)
+        case (_, 429), (_, 503), (_, 529):
+            self.init(.serviceUnavailable)
+            headers[.retryAfter] = refused?.headers.retryAfter().map { delay in
+                let (seconds, attoseconds) = min(delay, .seconds(3_600)).components
+                return "\(seconds + (attoseconds > 0 ? 1 : 0))"
+            }
+        case (.circuitOpen, _), (.queueFull, _), (.resetInProgress, _), (.cancelled, _), (.shuttingDown, _):
+            self.init(.serviceUnavailable)
+        case (.invalidRequest, _), (.cannotSaveResponse, _): self.init(.internalServerError)
+        default: self.init(.badGateway)
+        }
+    }
+}
