@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -149,6 +150,20 @@ int lh_curl_set_seek(LHCurlEasy *easy, LHCurlSeek function, void *context) {
 
 int lh_curl_set_open_socket(LHCurlEasy *easy, LHCurlOpenSocket function, void *context) {
     return set_callback(easy, OPEN_SOCKET_FUNCTION, (void (*)(void))function, OPEN_SOCKET_DATA, context);
+}
+
+const unsigned char *lh_curl_get_ip_address(const LHCurlAddress *address, long *count) {
+    const void *socket_address = address + 1;
+    *count = 0;
+    if (address->family == AF_INET && address->size >= sizeof(struct sockaddr_in)) {
+        *count = 4;
+        return (const unsigned char *)&((const struct sockaddr_in *)socket_address)->sin_addr;
+    }
+    if (address->family == AF_INET6 && address->size >= sizeof(struct sockaddr_in6)) {
+        *count = 16;
+        return (const unsigned char *)&((const struct sockaddr_in6 *)socket_address)->sin6_addr;
+    }
+    return NULL;
 }
 
 int lh_curl_set_resolver_start(LHCurlEasy *easy, LHCurlResolverStart function, void *context) {

@@ -21,17 +21,19 @@
         }
 
         /// - Parameters:
+        ///   - host: the address to listen at.
         ///   - backlog: how many connections may wait to be accepted.
         ///   - tls: speaks TLS on each connection. Default: nil, none.
         ///   - script: what to do with a connection, and its number, from 0.
         package init(
-            backlog: CInt = 512, tls: RawTLS? = nil, _ script: @escaping @Sendable (RawConnection, Int) -> Void
+            host: String = "127.0.0.1", backlog: CInt = 512, tls: RawTLS? = nil,
+            _ script: @escaping @Sendable (RawConnection, Int) -> Void
         ) {
             self.tls = tls
             listener = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
             var address = sockaddr_in()
             address.sin_family = sa_family_t(AF_INET)
-            address.sin_addr.s_addr = inet_addr("127.0.0.1")
+            address.sin_addr.s_addr = inet_addr(host)
             var length = socklen_t(MemoryLayout<sockaddr_in>.size)
             port = withUnsafeMutablePointer(to: &address) { [listener] pointer in
                 pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in

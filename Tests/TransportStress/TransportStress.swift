@@ -25,6 +25,8 @@ enum TransportStress {
             case "transfers": try await Transfers(size: count).keepMemory()
             case "download": try await Transfers(size: count).download()
             case "proxy": try await EnvironmentProxy(count: count).run()
+            case "addresses":
+                await EnvironmentAddresses(variable: arguments.last ?? "").run()
             case "folds": try await HostileHeads(count: count).folds()
             case "claims": try await HostileHeads(count: count).claims()
             case "fuzz": try await fuzz(count, Array(arguments.dropFirst(2)))
@@ -49,6 +51,7 @@ enum TransportStress {
             default:
                 fail(
                     "posts, cancellations, many, exit, leave, fork, exhaust, drops, memory, transfers, download, proxy, "
+                        + "addresses, "
                         + "upload, upload-memory, gets, rest, folds, claims, fuzz, initialize, failed-initialization, other-tls, memory-limit, "
                         + "executor, deallocators, relay, shared-folders, roots, lifetimes, mirror, cache-use, "
                         + "cache-check or cache-fill, and how many")

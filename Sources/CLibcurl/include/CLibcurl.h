@@ -145,11 +145,12 @@ typedef int (*LHCurlSeek)(void *_Nullable context, int64_t offset, int origin);
 /// Called when a connection is open, before the request is sent on it: 0 continues, 1 ends the transfer.
 typedef int (*LHCurlPrerequest)(
     void *_Nullable context, char *_Nullable address, char *_Nullable localAddress, int port, int localPort);
-/// What to open a socket for. The address follows, and is not read here.
+/// What to open a socket for. The socket address follows, and libcurl connects to it.
 typedef struct LHCurlAddress {
     int family;
     int kind;
     int protocol;
+    unsigned int size;
 } LHCurlAddress;
 /// Opens a socket. A result below 0 is a failure.
 typedef int (*LHCurlOpenSocket)(void *_Nullable context, int purpose, const LHCurlAddress *_Nonnull address);
@@ -224,6 +225,9 @@ int lh_curl_set_seek(LHCurlEasy *_Nonnull easy, LHCurlSeek _Nonnull function, vo
 int lh_curl_set_prerequest(LHCurlEasy *_Nonnull easy, LHCurlPrerequest _Nonnull function, void *_Nullable context);
 int lh_curl_set_open_socket(
     LHCurlEasy *_Nonnull easy, LHCurlOpenSocket _Nonnull function, void *_Nullable context);
+/// The 4 or 16 bytes of the IP address that a socket is opened for, or NULL and 0 for any other address.
+const unsigned char *_Nullable lh_curl_get_ip_address(
+    const LHCurlAddress *_Nonnull address, long *_Nonnull count);
 int lh_curl_set_resolver_start(
     LHCurlEasy *_Nonnull easy, LHCurlResolverStart _Nonnull function, void *_Nullable context);
 int lh_curl_set_close_socket(

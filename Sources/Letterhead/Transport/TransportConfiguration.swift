@@ -81,13 +81,15 @@ public struct TransportConfiguration: Sendable, Hashable {
     /// The proxy. Default: the proxy in the environment variables of the process.
     public var proxy = TransportConfiguration.Proxy.environment
 
-    /// TLS settings. Default: the system authorities, TLS 1.2 or later, no client certificate.
+    /// TLS settings, and the addresses that connections may be opened to. Default: the system authorities, TLS 1.2 or
+    /// later, no client certificate, any address.
     public var security = TransportConfiguration.Security()
 
     /// The path of a Unix-domain socket, such as the socket of a local daemon. Requests for any host are sent to it.
     /// Default: nil (no socket).
     ///
-    /// A request still contains the name of its host.
+    /// A request still contains the name of its host. With ``Security/addresses`` other than `.any`, each request fails
+    /// with `.invalidRequest`.
     public var unixSocketPath: String?
 
     /// The HTTP versions that requests use. Default: `.http2`.
@@ -183,7 +185,9 @@ public struct TransportConfiguration: Sendable, Hashable {
     var brokenRule: String? {
         if maximumConnectionsPerHost < 1 { return "maximumConnectionsPerHost is less than 1" }
         if maximumConnections < 1 { return "maximumConnections is less than 1" }
-        if let rule = proxy.brokenRule ?? security.brokenRule { return rule }
+        if let rule = proxy.brokenRule ?? security.brokenRule ?? security.addresses.brokenRule(for: self) {
+            return rule
+        }
         if let unixSocketPath, unixSocketPath.isEmpty || unixSocketPath.utf8.count > 107 {
             return "unixSocketPath is empty or longer than the 107 bytes that the system allows"
         }

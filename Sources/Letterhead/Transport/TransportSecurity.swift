@@ -2,7 +2,7 @@
 public import LetterheadFoundation
 
 extension TransportConfiguration {
-    /// The TLS settings of a transport: the trusted authorities, and the client certificate.
+    /// The security settings of a transport: TLS with its trusted authorities, and the allowed addresses.
     ///
     /// ```swift
     /// configuration.security.roots = .file(companyAuthorities)
@@ -83,6 +83,9 @@ extension TransportConfiguration {
 
         /// The client certificate, sent if the server requests one. Default: nil (no certificate).
         public var identity: Identity?
+
+        /// The IP addresses that connections may be opened to. Default: ``Addresses/any``.
+        public var addresses = Addresses.any
 
         public init() {}
 

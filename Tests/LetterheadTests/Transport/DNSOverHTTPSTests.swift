@@ -115,6 +115,40 @@
             }
         }
 
+        @Test func `a later answer does not change which addresses are allowed`() async throws {
+            let resolver = RawServer(tls: RawTLS()) { connection, _ in
+                while let query = connection.readRequest()?.body {
+                    let isFirst = query.firstRange(of: Data("\u{1}a\u{7}example".utf8)) != nil
+                    let answer = Self.answer(to: query, lastByte: isFirst ? 1 : 2)
+                    let head = "HTTP/1.1 200 OK\r\nContent-Type: application/dns-message\r\n"
+                    connection.write("\(head)Content-Length: \(answer.count)\r\n\r\n")
+                    connection.write(Array(answer))
+                }
+            }
+            var configuration = rawConfiguration(resolver)
+            configuration.addressFamily = .ipv4
+            let ranges = AddressRange.special.filter { $0 != .v4(127, 0, 0, 0, length: 8) }
+            configuration.security.addresses = .init(
+                refused: ranges + [.v4(127, 0, 0, 2, length: 32)], proxies: .refused)
+            let loader = CurlLoader(configuration)
+            #expect(try await loader.load(try request("a.example")).status == 200)
+            let error = await #expect(throws: HTTPError.self) { try await loader.load(try request("b.example")) }
+            #expect(error?.message.hasPrefix("security.addresses refused each address of b.example ") == true)
+        }
+
+        @Test func `a request does not reach the resolver over the connection of a lookup`() async throws {
+            let resolver = try await resolver()
+            var configuration = configuration(resolver)
+            configuration.security.addresses = .public
+            let loader = CurlLoader(configuration)
+            for request in [try request(), HTTPRequest(url: resolver.url), HTTPRequest(url: resolver.url)] {
+                let error = await #expect(throws: HTTPError.self) { try await loader.load(request) }
+                #expect(error?.message.hasPrefix("security.addresses refused each address of ") == true)
+            }
+            #expect(!resolver.requests.isEmpty && resolver.requests.allSatisfy { $0.path == "/dns-query" })
+            await resolver.stop()
+        }
+
         @Test func `the answer to a cancelled lookup reaches no other one`() async throws {
             let (arrived, mayAnswer) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
             let resolver = RawServer(tls: RawTLS()) { connection, _ in

@@ -17,6 +17,7 @@
             ("maximumConnections", { $0.maximumConnections = 1 }), ("queueTimeout", { $0.queueTimeout = nil }),
             ("maximumHeadSize", { $0.maximumHeadSize = 1_000 }),
             ("proxy", { $0.proxy = .direct }), ("security", { $0.security.roots = .pem(Data()) }),
+            ("security.addresses", { $0.security.addresses = .public }),
             ("unixSocketPath", { $0.unixSocketPath = "/tmp/x" }),
             ("httpVersions", { $0.httpVersions = .http1 }),
             ("dnsOverHTTPS", { $0.dnsOverHTTPS = URL(string: "https://127.0.0.1/") }),

@@ -7,6 +7,7 @@
         func outcome(of exchange: Exchange, with result: CurlResult) -> Exchange.Outcome {
             if let failure = exchange.progress.failure { return exchange.outcome(failing: failure) }
             guard result == .ok || exchange.progress.isAnsweredEarly else {
+                if hasAllowedAddress == false { return exchange.outcome(failing: .refusedAddress(for: exchange)) }
                 if result == .couldNotConnect, hasNoDescriptor, !exchange.wasSent {
                     return exchange.outcome(failing: .exhausted)
                 }

@@ -4,6 +4,29 @@
     import LetterheadFoundation
 
     extension CurlCarrier {
+        /// Returns whether a connection to an address may be opened, and records it for the message.
+        func mayConnect(to address: IPAddress?) -> Bool {
+            let isAllowed = allows(address)
+            hasAllowedAddress = isAllowed || hasAllowedAddress == true
+            return isAllowed
+        }
+
+        /// Returns whether the request may be sent on a connection. The address was judged when the connection was
+        /// opened, unless it's one to the resolver of `dnsOverHTTPS`. libcurl keeps these together with the others.
+        func maySend(to address: UnsafePointer<CChar>?) -> Bool {
+            guard loop.configuration.security.addresses.isRestricted else { return true }
+            let isAllowed = allows(unsafe address.flatMap { unsafe IPAddress(String(cString: $0)) })
+            hasAllowedAddress = isAllowed ? nil : false
+            return isAllowed
+        }
+
+        /// A trusted proxy judges the addresses itself.
+        private func allows(_ address: IPAddress?) -> Bool {
+            let proxy = loop.configuration.proxy
+            if let exchange, proxy.isInUse(isSecure: exchange.plan.isSecure) { return true }
+            return loop.configuration.security.addresses.allows(address)
+        }
+
         /// Sets the host's pinned keys. libcurl compares them when it opens a connection.
         func configurePins(for plan: CurlPlan) -> Bool {
             guard settings.pinnedKeys != plan.pinnedKeys else { return true }

@@ -244,7 +244,11 @@
     }
 
     private let onOpenSocket: LHCurlOpenSocket = { context, _, address in
-        unsafe CurlCarrier.with(context) { $0.exchange?.progress.isConnecting = true }
+        let mayConnect = unsafe CurlCarrier.with(context) { carrier in
+            carrier.exchange?.progress.isConnecting = true
+            return unsafe carrier.mayConnect(to: IPAddress(address))
+        }
+        guard mayConnect == true else { return CurlLoop.noSocket }
         // Programs that this process starts don't inherit the socket.
         let closing = CInt(SOCK_CLOEXEC.rawValue)
         let descriptor = unsafe socket(address.pointee.family, address.pointee.kind | closing, address.pointee.protocol)
@@ -260,7 +264,19 @@
         unsafe CurlCarrier.with(context) { $0.note(stream: stream, isGoAway: isGoAway != 0) }
     }
 
-    private let onPrerequest: LHCurlPrerequest = { context, _, _, _, localPort in
-        unsafe CurlCarrier.with(context) { $0.willSend(from: localPort) } == true ? 0 : 1
+    private let onPrerequest: LHCurlPrerequest = { context, address, _, _, localPort in
+        let maySend = unsafe CurlCarrier.with(context) { carrier in
+            unsafe carrier.maySend(to: address) && carrier.willSend(from: localPort)
+        }
+        return maySend == true ? 0 : 1
+    }
+
+    extension IPAddress {
+        /// Creates the address that libcurl is about to connect to. Returns nil if it isn't an IP address.
+        fileprivate init?(_ address: UnsafePointer<LHCurlAddress>) {
+            var count = 0
+            let bytes = unsafe lh_curl_get_ip_address(address, &count)
+            unsafe self.init(bytes: UnsafeBufferPointer(start: bytes, count: count))
+        }
     }
 #endif

@@ -17,6 +17,8 @@
         @safe @exclusivity(unchecked) private(set) var exchange: Exchange?
         /// Whether a socket could not be opened because this process, or the system, has too many files open.
         var hasNoDescriptor = false
+        /// Whether an address was allowed since the request was last sent. Nil if none was judged.
+        var hasAllowedAddress: Bool?
         var connectionsMade = 0
         /// The sockets that were opened for a direct connection, and a duplicate of the connected one.
         @safe @exclusivity(unchecked) var opened: [CInt] = []
@@ -81,7 +83,7 @@
             unconfigure()
             leaveConnection()
             (exchange, connection) = (nil, Connection())
-            (hasNoDescriptor, connectionsMade, isUnprocessed) = (false, 0, true)
+            (hasNoDescriptor, hasAllowedAddress, connectionsMade, isUnprocessed) = (false, nil, 0, true)
             let unused = takeSocket()
             if unused >= 0 { Glibc.close(unused) }
             unsafe handle.reasonBuffer.pointee = 0

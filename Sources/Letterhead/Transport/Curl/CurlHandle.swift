@@ -90,6 +90,8 @@
             setSecurity(configuration)
             setAddresses(configuration)
             setProxy(configuration.proxy)
+            // The addresses of exceptions in the environment wouldn't be judged.
+            if configuration.security.addresses.isRestricted { set(.noProxy, "") }
             setKeepAlive(configuration.tcpKeepAlive)
             setLifetime(configuration)
         }

@@ -18,7 +18,7 @@
     /// `SocketPoller`. A carrier sends and receives its bytes: a `CurlCarrier`, which is a reusable easy handle, or a
     /// `DirectConnection`, which a `CurlCarrier` has opened. The reply returns in the exchange: as a whole, or through a
     /// `ReceivePipe`.
-    final class CurlLoader: HTTPLoader {
+    final class CurlLoader: HTTPLoader, CustomStringConvertible {
         private let engine: CurlEngine
         private let configuration: TransportConfiguration
         private let brokenRule: String?
@@ -37,6 +37,12 @@
             lease = isShared ? nil : ResourceLedger.lease("a transport of HTTPClient.makeTransport")
             brokenRule = configuration.brokenCurlRule
             engine = CurlEngine(configuration)
+        }
+
+        /// Contains the allowed addresses if they are restricted.
+        var description: String {
+            let addresses = configuration.security.addresses
+            return "CurlLoader" + (addresses == .any ? "" : "(security.addresses: \(addresses))")
         }
 
         /// Sends a request, and returns when the whole response, or a streamed response's head, has arrived.

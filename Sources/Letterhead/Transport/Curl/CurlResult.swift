@@ -8,6 +8,12 @@
             .unknown, "the system's libcurl rejects an option of the request", mayHaveBeenSent: false)
         static let exhausted = TransportFailure(
             .cannotConnect, "the process has reached its limit of threads or open files", mayHaveBeenSent: false)
+
+        static func refusedAddress(for exchange: Exchange) -> TransportFailure {
+            let host = Redaction.visible(exchange.request.host ?? "")
+            let message = "security.addresses refused each address of \(host) (only public addresses are allowed)"
+            return TransportFailure(.invalidRequest, message, mayHaveBeenSent: exchange.wasSent)
+        }
     }
 
     /// A libcurl transfer's result code, and its meaning for a caller.

@@ -46,8 +46,10 @@
                 supported.security = security
                 supported.security.roots = standard.security.roots
                 supported.security.identity = nil
+                supported.security.addresses = .any
                 let names = """
-                    maximumConnectionsPerHost, firstByteTimeout, idleTimeout, and of security all but roots and identity
+                    maximumConnectionsPerHost, firstByteTimeout, idleTimeout, and of security all but roots, identity and \
+                    addresses
                     """
             #endif
             guard self != supported else { return brokenRule }
@@ -57,12 +59,15 @@
 
         /// Returns the names of the changed settings that `URLSession` doesn't support.
         private func unsupportedNames(_ supported: TransportConfiguration) -> [String] {
+            var unrestricted = security
+            unrestricted.addresses = .any
             let settings: [(name: String, isChanged: Bool)] = [
                 ("queueTimeout", queueTimeout != supported.queueTimeout),
                 ("connectTimeout", connectTimeout != supported.connectTimeout),
                 ("maximumConnections", maximumConnections != supported.maximumConnections),
                 ("maximumHeadSize", maximumHeadSize != supported.maximumHeadSize), ("proxy", proxy != supported.proxy),
-                ("security", security != supported.security), ("unixSocketPath", unixSocketPath != nil),
+                ("security", unrestricted != supported.security), ("unixSocketPath", unixSocketPath != nil),
+                ("security.addresses", security.addresses.isRestricted),
                 ("httpVersions", httpVersions != .http2), ("addressFamily", addressFamily != .any),
                 ("networkInterface", networkInterface != nil), ("tcpKeepAlive", tcpKeepAlive != supported.tcpKeepAlive),
                 ("idleConnectionTimeout", idleConnectionTimeout != supported.idleConnectionTimeout),
