@@ -83,6 +83,7 @@ struct ResponseRules {
     mutating func read(
         _ line: UnsafeBufferPointer<UInt8>, isMultiplexed: Bool
     ) throws(TransportFailure) -> Section? {
+        if !isMultiplexed { try unsafe check(beginning: line) }
         try count(line.count)
         let content = unsafe line.withoutLineEnd
         if expected == .statusLine {
@@ -95,7 +96,6 @@ struct ResponseRules {
         }
         last = .none
         if expected == .trailers { return .trailers }
-        if let fault = framing.fault { throw TransportFailure(.invalidResponse, fault) }
         expected = isInterim ? .statusLine : .trailers
         return isInterim ? .interim : .head
     }
@@ -109,7 +109,6 @@ struct ResponseRules {
         let bytes = headBytes
         self = ResponseRules(limit: limit, isSecure: isSecure)
         (headBytes, expected) = (bytes, .fields)
-        guard unsafe isMultiplexed || line.startsLikeHTTP else { throw .notHTTP(isSecure: isSecure) }
         guard unsafe line.claimsHTTP2 == isMultiplexed else {
             throw TransportFailure(
                 .invalidResponse,
@@ -163,6 +162,8 @@ struct ResponseRules {
             last = .framing
         default: break
         }
+        // At once, because the end of the head may never arrive.
+        if last == .framing, let fault = framing.fault { throw TransportFailure(.invalidResponse, fault) }
     }
 }
 

@@ -154,10 +154,10 @@ extension ResponseReader {
         lineStart += start - pending
         unsafe append(buffer, &pending, upTo: buffer.count, to: &lines)
         unsafe bytes = bytes.dropped(bytes.count)
-        try rules.check(unfinished: lines.count - lineStart)
         try unsafe lines.withUnsafeBufferPointer { lines throws(TransportFailure) in
             try unsafe rules.check(beginning: lines.extracting(lineStart...))
         }
+        try rules.check(unfinished: lines.count - lineStart)
         return nil
     }
 

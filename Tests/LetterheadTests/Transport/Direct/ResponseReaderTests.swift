@@ -154,7 +154,7 @@ struct ResponseReaderTests {
         ("Content-Length: +5", lengths), ("Content-Length: 0x5", lengths), ("Content-Length: ", lengths),
         ("Content-Length: 5 5", lengths), ("Content-Length: 99999999999999999999999", lengths),
         ("Content-Length: 9223372036854775808", lengths), ("Content-Length: \u{661}", lengths),
-        ("Content-Length:\r\n 5", framing), ("Content-Length: 5\r\n\t5", framing),
+        ("Content-Length:\r\n 5", lengths), ("Content-Length: 5\r\n\t5", framing),
         ("Content-Length: 0\r\nTransfer-Encoding: chunked", both), ("Content-Length : 5", name),
         ("Transfer-Encoding: chunked\r\nContent-Length: 00", both),
         ("Transfer-Encoding: chunked\r\nContent-Length: 5", both), ("Transfer-Encoding : chunked", name),
@@ -164,7 +164,7 @@ struct ResponseReaderTests {
         ("Transfer-Encoding: identity", coding), ("Transfer-Encoding: chunked;a", coding),
         ("Transfer-Encoding: \"chunked\"", coding), ("Transfer-Encoding:", coding), ("Transfer-Encoding: ,", coding),
         ("Transfer-Encoding: chunked,", coding), ("Transfer-Encoding: \u{B}chunked", coding),
-        ("Transfer-Encoding:\r\n chunked", framing), ("Transfer-Encoding: chunked\r\n , gzip", framing),
+        ("Transfer-Encoding:\r\n chunked", coding), ("Transfer-Encoding: chunked\r\n , gzip", framing),
         ("Transfer\u{212A}Encoding: chunked", name),
     ]
 
@@ -193,6 +193,19 @@ struct ResponseReaderTests {
             }
         }
         return rows + badChunks.map { Row(chunked + $0, chunks) }
+    }
+
+    @Test func `a fault of the framing is found at the end of its line`() {
+        for (lines, fault) in Self.fields where [Self.lengths, Self.both, Self.coding].contains(fault) {
+            #expect(ReadResponse(Array((Self.ok + lines + "\r\n").utf8)).outcome == fault, "\(lines)")
+        }
+    }
+
+    @Test func `a first line that is not HTTP is reported as that, however long it is and wherever it is cut`() {
+        let bytes = Array(String(repeating: "x", count: 200).utf8)
+        for (bytes, cuts) in [(bytes, []), (bytes, [5]), (bytes + [0x0A], []), (bytes + [0x0A], [150])] {
+            #expect(ReadResponse(bytes, cuts: cuts, limit: 100).outcome == Self.http)
+        }
     }
 
     @Test(arguments: hostile)
