@@ -428,10 +428,16 @@
         /// again, or it fails.
         private func stopSendingAfterError(of exchange: Exchange) {
             guard sending != .nothing, reader.rules.status >= 300 || sending == .bodyAfterConsent else { return }
-            (sending, isCut, isBlocked, consentDeadline) = (.nothing, true, false, .max)
+            (isCut, sending, isBlocked, consentDeadline) = (!isBodySent(of: exchange), .nothing, false, .max)
             watch()
             guard reader.rules.status == 417, exchange.request.headers.contains(.expect) else { return }
             if exchange.request.mayOmitExpectation { loop.end(exchange, .success) } else { fail(.refusedExpectation) }
+        }
+
+        /// Whether all bytes of the body are sent, although its source hasn't confirmed yet that these are all.
+        private func isBodySent(of exchange: Exchange) -> Bool {
+            guard sending == .body, case .pulled(let source) = exchange.plan.content else { return false }
+            return source.length == sentCount - exchange.plan.head.count
         }
 
         /// Ends the transfer, or closes the idle connection, because the server has closed it.

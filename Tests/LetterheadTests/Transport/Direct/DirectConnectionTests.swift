@@ -150,6 +150,23 @@
             #expect(server.connectionCount == 2)
         }
 
+        @Test func `a connection is used again after an error if the body was sent, although its end is not known yet`()
+            async throws
+        {
+            let server = RawServer { connection, _ in
+                while connection.readHead() != nil {
+                    connection.write("HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\n\r\n")
+                }
+            }
+            var request = HTTPRequest(method: .put, url: server.url())
+            request.body = Unending()
+            let loader = CurlLoader()
+            for isReused in [false, true] {
+                let response = try await loader.load(request)
+                #expect(response.status == 413 && response.metrics.isReusedConnection == isReused)
+            }
+        }
+
         @Test func `hosts that differ only in spelling share connections and their limit`() async throws {
             let server = RawServer { connection, _ in
                 while connection.readHead() != nil { connection.write(Self.empty) }
@@ -247,6 +264,18 @@
             #expect(try await CurlLoader().load(request).status == (bodies == 1 ? 204 : 403))
             #expect(await ended.isSignaled())
             #expect(counter.value == bodies)
+        }
+    }
+
+    /// A body of no bytes that doesn't end before it is cancelled.
+    private struct Unending: HTTPBody {
+        let contentLength: Int? = 0
+
+        func chunks() -> BodyChunks {
+            BodyChunks(length: 0) {
+                for await _ in AsyncStream<Void>.makeStream().stream {}
+                return nil
+            }
         }
     }
 #endif
