@@ -17,7 +17,7 @@
         static let all =
             [
                 links, challenges, mediaTypes, filenames, urls, queries, pages, openJSON, headers, dates, events,
-                values, parts,
+                values, parts, responses,
             ]
             + state + exchanges + products
 
