@@ -29,7 +29,11 @@ enum TransportStress {
                 await EnvironmentAddresses(variable: arguments.last ?? "").run()
             case "folds": try await HostileHeads(count: count).folds()
             case "claims": try await HostileHeads(count: count).claims()
-            case "fuzz": try await fuzz(count, Array(arguments.dropFirst(2)))
+            case "fuzz":
+                try await Fuzz(count: count, firstSeed: seed(arguments), isSecure: arguments.contains("tls")).run()
+            case "differ":
+                let only = arguments.dropFirst(3).first.flatMap { Int($0) }
+                try await Differ(count: count, firstSeed: seed(arguments), only: only).run()
             case "gets": try await Gets(port: count, count: arguments.count == 3 ? 1 : 2).run()
             case "upload": try await Uploads.send(toPort: count, file: arguments[3], folder: arguments[4])
             case "upload-memory": try await Uploads.keepMemory(count)
@@ -52,7 +56,7 @@ enum TransportStress {
                 fail(
                     "posts, cancellations, many, exit, leave, fork, exhaust, drops, memory, transfers, download, proxy, "
                         + "addresses, "
-                        + "upload, upload-memory, gets, rest, folds, claims, fuzz, initialize, failed-initialization, other-tls, memory-limit, "
+                        + "upload, upload-memory, gets, rest, folds, claims, fuzz, differ, initialize, failed-initialization, other-tls, memory-limit, "
                         + "executor, deallocators, relay, shared-folders, roots, lifetimes, mirror, cache-use, "
                         + "cache-check or cache-fill, and how many")
             }
@@ -67,10 +71,9 @@ enum TransportStress {
             CacheFolder(count: count, folder: URL(filePath: arguments.first ?? "/nonexistent"))
         }
 
-        /// `fuzz COUNT [SEED] [tls]`
-        private static func fuzz(_ count: Int, _ arguments: [String]) async throws {
-            let seed = arguments.first.flatMap { UInt64($0) } ?? 1
-            try await Fuzz(count: count, firstSeed: seed, isSecure: arguments.contains("tls")).run()
+        /// `fuzz COUNT [SEED] [tls]`, `differ COUNT [SEED [ID]]`
+        private static func seed(_ arguments: ArraySlice<String>) -> UInt64 {
+            arguments.dropFirst(2).first.flatMap { UInt64($0) } ?? 1
         }
     #endif
 }

@@ -28,7 +28,7 @@
             let tls = isSecure ? RawTLS() : nil
             if isSecure, tls == nil { return print("ok: skipped, OpenSSL is not installed") }
             let (server, loader, figures) = (FuzzServer.make(tls: tls), CurlLoader(configuration), Figures())
-            let watch = watchProgress(of: figures)
+            let watch = Self.watchProgress { figures.contents.withLock { $0.finished } }
             let time = await ContinuousClock().measure {
                 await withTaskGroup(of: Void.self) { group in
                     for lane in 0..<24 {
@@ -61,7 +61,7 @@
         private func exchange(_ id: Int, _ server: RawServer, _ loader: CurlLoader, _ figures: Figures) async {
             let seed = firstSeed &+ UInt64(id)
             var random = SeededGenerator(seed: ~seed)
-            let request = request(id, seed, server, &random)
+            let request = Self.request(id, seed, server, &random)
             let task = Task { await load(request, id, loader, figures) }
             if random.chance(2) {
                 try? await Task.sleep(for: .microseconds(random.below(2000)))
@@ -74,7 +74,7 @@
             }
         }
 
-        private func request(_ id: Int, _ seed: UInt64, _ server: RawServer, _ random: inout SeededGenerator)
+        static func request(_ id: Int, _ seed: UInt64, _ server: RawServer, _ random: inout SeededGenerator)
             -> HTTPRequest
         {
             let method = random.pick([HTTPMethod.get, .get, .get, .head, .post, .put, .patch, .delete])
@@ -115,12 +115,12 @@
         }
 
         /// Fails the run when nothing ends for ten seconds: each request has a time limit of three.
-        private func watchProgress(of figures: Figures) -> Task<Void, Never> {
+        static func watchProgress(_ count: @escaping @Sendable () -> Int) -> Task<Void, Never> {
             Task {
                 var last = -1
                 while (try? await Task.sleep(for: .seconds(10))) != nil {
                     alarm(60)
-                    let finished = figures.contents.withLock { $0.finished }
+                    let finished = count()
                     expect(finished != last, "no request has ended for ten seconds, after \(finished)")
                     last = finished
                 }

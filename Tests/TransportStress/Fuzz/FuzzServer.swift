@@ -3,7 +3,8 @@
     import Foundation
     import TestKit
 
-    /// A server that responds to each request with the bytes that the request's path asks for: `/ID/SEED`.
+    /// A server that responds to each request with the bytes that the request's path asks for: `/ID/SEED`, or with the
+    /// id, for `/probe/ID`.
     enum FuzzServer {
         static func make(tls: RawTLS?) -> RawServer {
             RawServer(tls: tls) { connection, _ in
@@ -16,6 +17,9 @@
         private static func respond(to head: String, _ connection: RawConnection) -> Bool {
             let words = head.split(separator: " ", maxSplits: 2)
             let parts = words.count > 1 ? words[1].split(separator: "/") : []
+            if parts.count == 2, parts[0] == "probe" {
+                return connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(parts[1].utf8.count)\r\n\r\n\(parts[1])")
+            }
             guard parts.count == 2, let id = Int(parts[0]), let seed = UInt64(parts[1]) else { return false }
             let response = FuzzedResponse(id: id, seed: seed, isHead: words[0] == "HEAD")
             if !response.isEarly, !connection.skipBody(of: head) { return false }
