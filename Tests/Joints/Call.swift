@@ -100,6 +100,8 @@
                 let flight = Result { try Data(contentsOf: setup.parts.archive.dump(around: error, to: folder)) }
                 try? FileManager.default.removeItem(at: folder)
                 setup.parts.flights.value.withLock { $0[number] = flight }
+                let count = (error as? HTTPError)?.response?.body.buffered?.count ?? 0
+                if testCase[.limit] == "small", count > 10_000 { return .other("an error with \(count) bytes") }
                 return Outcome(error)
             }
         }

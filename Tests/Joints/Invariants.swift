@@ -19,6 +19,8 @@
             checkEnds()
             checkValues()
             if testCase.isUpload { checkUploads() } else { checkBodies() }
+            checkMethods()
+            checkReuse()
             checkOrigins()
             checkSignatures()
             checkCookies()
@@ -89,6 +91,17 @@
                     case .events, .part, .upload: .events(isHead ? [] : events)
                     }
                 if received != expected { note("value", "the caller got \(outcome)") }
+            }
+        }
+
+        /// What is fresh in a cache is not requested.
+        private mutating func checkReuse() {
+            let isReused =
+                testCase.is(.cache, "fresh", "files") && testCase.is(.authentication, "none", "basic", "bearer", "key")
+                && testCase.is(.delivery, "buffered", "lines", "stream") && testCase[.method] == "GET"
+                && testCase[.body] == "none" && testCase[.plan] == "ok" && testCase[.ending] == "complete"
+            if isReused, testCase[.concurrency] == "again", requests.contains(where: { $0.call == "2" }) {
+                note("reuse", "a fresh response was requested again")
             }
         }
 
@@ -182,6 +195,22 @@
             }
         }
 
+        /// A redirect changes the method as RFC 9110, 15.4, says, and what changes something is done for each call.
+        private mutating func checkMethods() {
+            for call in calls where !testCase.isHedged {
+                for (seen, hop) in zip(call, call.dropFirst()) where hop.target.contains("hop=1") {
+                    guard let status = seen.status, [302, 303, 307].contains(status) else { continue }
+                    let changes = status == 303 && seen.method != "HEAD" || status == 302 && seen.method == "POST"
+                    let method = changes && testCase[.redirects] != "keeping" ? "GET" : seen.method
+                    if hop.method != method { note("method", "\(hop.method) after \(seen.method) with \(status)") }
+                }
+            }
+            let isSafe = testCase.is(.method, "GET", "HEAD", "QUERY")
+            for (index, outcome) in evidence.outcomes.enumerated() where outcome.isValue && !isSafe {
+                if !requests.contains(where: { $0.call == "\(index + 1)" }) { note("shared", "call \(index + 1)") }
+            }
+        }
+
         private mutating func checkOrigins() {
             for seen in evidence.seen {
                 if let host = seen["host"], let url = evidence.urls[seen.site], url != "\(testCase.scheme)://\(host)" {
@@ -242,6 +271,14 @@
                     note("digest", "\(seen.method) has another body than was signed")
                 }
             }
+            for call in calls where testCase.fetchesTokens && !testCase.isHedged {
+                var refused: Set<String> = []
+                for seen in call {
+                    guard let token = seen["authorization"] else { continue }
+                    if refused.contains(token) { note("refused", "\(token) was sent again after a 401") }
+                    if seen.status == 401 { refused.insert(token) }
+                }
+            }
             for seen in evidence.seen {
                 for name in ["authorization", "cookie", "idempotency-key"] where seen.values(name).count > 1 {
                     note("framing", "\(name) occurs \(seen.values(name).count) times")
@@ -261,7 +298,7 @@
             guard testCase[.cookies] != "none" else { return }
             let isAlone =
                 testCase[.concurrency] != "both" && !testCase.is(.plan, "stale", "early") && !testCase.isHedged
-                && testCase[.authentication] != "oauth-home" && !testCase.isUpload
+                && (testCase[.authentication] != "oauth-home" || testCase[.ending] == "reset") && !testCase.isUpload
             if testCase.is(.ending, "cancel", "reset", "reset-late"), isAlone, evidence.cookies.contains("api") {
                 note("stored", "after \(testCase[.ending]), the jar has \(evidence.cookies)")
             }
@@ -269,6 +306,9 @@
             if testCase[.ending] == "complete", isAnswered, case .value? = evidence.outcomes.first {
                 let plain = evidence.seen.last { $0.path == "plain" }
                 if plain?["cookie"]?.contains("api=1") != true { note("cookie", "the plain request has no cookie") }
+                if testCase[.cookies] == "file", !evidence.files.contains("cookies") {
+                    note("cookie", "no file has it")
+                }
             }
         }
 
@@ -288,6 +328,12 @@
             let texts = events.map { "\($0)" } + evidence.outcomes.map { "\($0)" }
             if testCase[.authentication] == "path", let text = texts.first(where: { $0.contains("/item") }) {
                 note("secret", "the secret of the path is in \(text)")
+            }
+            let spans = requests.map { $0["traceparent"] ?? "none" }
+            if testCase[.outer] == "trace", !testCase.isOverChain,
+                spans.contains("none") || Set(spans).count < spans.count
+            {
+                note("trace", "the requests have the spans \(spans)")
             }
             if count(.attemptStart) != count(.attemptEnd) { note("events", "an attempt does not end") }
             // An upload tells that it waits.

@@ -11,8 +11,8 @@ enum Step: Hashable {
     /// Whether a server that does this has processed the request, so that a second one would have an effect.
     var processes: Bool {
         switch self {
-        case .ok, .status, .page, .cut, .cutChunks, .reset, .interim, .untilClose, .gzip, .slow, .pieces: true
-        case .busy, .stale, .redirect, .refuse, .early: false
+        case .ok, .status, .page, .cut, .cutChunks, .reset, .stale, .interim, .untilClose, .gzip, .slow, .pieces: true
+        case .busy, .redirect, .refuse, .early: false
         }
     }
 }
