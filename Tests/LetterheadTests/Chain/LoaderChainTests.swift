@@ -52,7 +52,8 @@ private func request(_ lane: String? = nil) -> HTTPRequest {
 }
 
 @Suite struct LoaderChainTests {
-    private let (a, end) = (Note("a"), MockLoader { .ok($0) })
+    private let a = Note("a")
+    private let end = MockLoader { .ok($0) }
     private let none: Note? = nil
 
     @Test func `however links are joined, requests and resets pass in order, and responses in reverse order`()

@@ -26,12 +26,10 @@
 
             init(_ count: Int) {
                 self =
-                    if count > 0 {
-                        .bytes(count)
-                    } else if count == 0 {
-                        .end
-                    } else {
-                        errno == EAGAIN || errno == EINTR ? .wait : .failed(errno)
+                    switch count {
+                    case 1...: .bytes(count)
+                    case 0: .end
+                    default: errno == EAGAIN || errno == EINTR ? .wait : .failed(errno)
                     }
             }
 
@@ -69,7 +67,6 @@
         @safe unowned(unsafe) private let loop: CurlLoop
 
         // Exclusivity is unchecked here, because nothing calls back while these properties change.
-
         /// The current transfer.
         @safe @exclusivity(unchecked) private(set) var exchange: Exchange?
         @safe @exclusivity(unchecked) private var reader: ResponseReader
@@ -320,10 +317,9 @@
             (sending, consentDeadline) = (.body, .max)
         }
 
-        private static let pieceSize = 256 << 10
-        /// The most bytes that TLS sends together (RFC 8446, 5.1). What it has not sent must be passed to it again at
-        /// the same address, with the same length.
-        private static let recordSize = 16 << 10
+        /// The most bytes that are sent together without TLS, and over TLS (RFC 8446, 5.1). What TLS has not sent must be
+        /// passed to it again at the same address, with the same length.
+        private static let (pieceSize, recordSize) = (256 << 10, 16 << 10)
     }
 
     // MARK: The response
@@ -348,8 +344,7 @@
                 }
             }
             // Other transfers have their turn.
-            guard carrier != nil else { return }
-            (hasMore, isBlocked) = (true, true)
+            if carrier != nil { (hasMore, isBlocked) = (true, true) }
             watch()
         }
 
@@ -490,8 +485,7 @@
                 (metrics.nameLookup, metrics.connect) = (opening.nameLookup, opening.connect)
                 metrics.secureConnect = opening.secureConnect
             }
-            let hasAnswer = exchange.progress.hasAnswer
-            metrics.firstByte = hasAnswer ? exchange.time(at: firstByteAt) : .zero
+            metrics.firstByte = exchange.progress.hasAnswer ? exchange.time(at: firstByteAt) : .zero
             metrics.total = exchange.time(at: loop.now)
             (metrics.bytesSent, metrics.bytesReceived) = (sentCount, receivedCount)
             if reader.rules.status > 0 { metrics.httpVersion = reader.rules.isHTTP10 ? "HTTP/1.0" : "HTTP/1.1" }
