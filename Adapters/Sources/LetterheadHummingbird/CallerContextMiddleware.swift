@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import HTTPTypes
 public import Hummingbird
 public import Letterhead
 import LetterheadHTTPTypes
@@ -22,7 +21,7 @@ public import LetterheadResilience
 /// Hummingbird doesn't cancel a handler when its client disconnects, so the limit also ends the requests of those
 /// handlers.
 public struct CallerContextMiddleware<Context: RequestContext>: RouterMiddleware {
-    private let timeLeft: HTTPField.Name?
+    private let timeLeft: HTTPHeaders.Name?
     private let form: DeadlinePropagation.Form
     private let limit: Duration
 
@@ -37,8 +36,7 @@ public struct CallerContextMiddleware<Context: RequestContext>: RouterMiddleware
         timeLeft: HTTPHeaders.Name? = nil, as form: DeadlinePropagation.Form = .milliseconds,
         limit: Duration = .seconds(60)
     ) {
-        self.timeLeft = timeLeft.flatMap { HTTPField.Name($0.rawValue) }
-        (self.form, self.limit) = (form, limit)
+        (self.timeLeft, self.form, self.limit) = (timeLeft, form, limit)
     }
 
     @concurrent
@@ -46,7 +44,7 @@ public struct CallerContextMiddleware<Context: RequestContext>: RouterMiddleware
         _ request: Request, context: Context, next: @concurrent (Request, Context) async throws -> Response
     ) async throws -> Response {
         let fields = HTTPHeaders(request.headers)
-        let asked = timeLeft.flatMap { request.headers[$0] }.flatMap(form.duration)
+        let asked = timeLeft.flatMap { fields[$0] }.flatMap(form.duration)
         let caller = CallerContext(
             deadline: .now + min(asked ?? limit, limit),
             priority: fields["Priority"].flatMap(CallerContext.priority))
