@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares the public symbols of each product with the files in API/, or writes these files.
 
-public-symbols.py SYMBOL-GRAPH-FOLDER MODULE… [--update]
+public-symbols.py SYMBOL-GRAPH-FOLDER MODULE… [--files FOLDER] [--update]
 
 The folder holds MODULE.symbols.json and MODULE@OTHER.symbols.json, as `swift package dump-symbol-graph` writes them. A line
 is a symbol's kind, full name and declaration, or a conformance, without comments and locations. It also fails if API.md does
@@ -18,11 +18,11 @@ import subprocess
 import sys
 
 root = pathlib.Path(__file__).resolve().parents[2]
-update = ".ci/stages/documentation --update"
 
 arguments = argparse.ArgumentParser()
 arguments.add_argument("graphs", type=pathlib.Path)
 arguments.add_argument("modules", nargs="+")
+arguments.add_argument("--files", default="API", help="the folder of the files, in the repository")
 arguments.add_argument("--update", action="store_true", help="write the files instead of comparing them")
 options = arguments.parse_args()
 
@@ -105,12 +105,12 @@ if sys.platform != "linux" or compiler() != expected:
 faults = []
 page = (root / "API.md").read_text()
 for module in options.modules:
-    path = root / "API" / f"{module}.txt"
+    path = root / options.files / f"{module}.txt"
     present = surface(module)
     if options.update:
         path.parent.mkdir(exist_ok=True)
         path.write_bytes("".join(f"{line}\n" for line in present).encode())
-        print(f"API/{path.name}: {len(present)} lines")
+        print(f"{options.files}/{path.name}: {len(present)} lines")
         continue
     recorded = path.read_bytes().decode().splitlines() if path.exists() else []
     changes = [
@@ -122,14 +122,17 @@ for module in options.modules:
         if f"`{name}`" not in page and f".{name.rpartition('.')[2]}`" not in page:
             faults.append(f"API.md does not name the enumeration {name}")
     if changes:
-        faults.append(f"{len(changes)} lines of API/{path.name} differ")
-        print(f"--- API/{path.name}: - is recorded, + is declared", *changes, sep="\n")
-strays = {path.name for path in (root / "API").glob("*.txt")} - {f"{module}.txt" for module in options.modules}
-faults += [f"API/{name} is the file of no product" for name in sorted(strays)]
+        faults.append(f"{len(changes)} lines of {options.files}/{path.name} differ")
+        print(f"--- {options.files}/{path.name}: - is recorded, + is declared", *changes, sep="\n")
+# A product that isn't built here has its sources beside the files.
+sources = root / options.files / ".." / "Sources"
+strays = [path for path in sorted((root / options.files).glob("*.txt")) if not (sources / path.stem).is_dir()]
+faults += [f"{options.files}/{path.name} is the file of no product" for path in strays]
 for fault in faults:
     print(f"error: {fault}")
 if any(fault.endswith("differ") for fault in faults):
+    update = f".ci/stages/{'documentation' if options.files == 'API' else 'adapters'} --update"
     print(f"If the change is intended, run {update}, read the difference, and commit it with the change.")
 elif not faults and not options.update:
-    print(f"public symbols of {len(options.modules)} modules: as recorded in API")
+    print(f"public symbols of {len(options.modules)} modules: as recorded in {options.files}")
 sys.exit(1 if faults else 0)
