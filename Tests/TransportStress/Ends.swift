@@ -83,7 +83,7 @@
                 let held = Self.allDescriptors(but: spare)
                 let begun = ContinuousClock.now
                 do { _ = try await loader.load(hasty) } catch {
-                    let isExhausted = error.message.contains("its limit of threads or open files")
+                    let isExhausted = error.message.contains("its limit of memory, threads or files")
                     expect((isExhausted && !error.mayHaveBeenSent) || error.code == .timedOut, "\(error)")
                     if isExhausted { failures += 1 }
                 }

@@ -98,7 +98,7 @@
                 flush()
                 sleep()
             }
-            while let exchange = active.last { end(exchange, .failure(.exhausted)) }
+            while let exchange = active.last { fail(exchange, .exhausted) }
         }
 
         /// Returns whether a transfer may receive a piece of a body before the loop next looks at the clock.
@@ -233,11 +233,7 @@
             carrier?.begin(exchange)
             guard let carrier, carrier.configure(for: exchange.plan),
                 unsafe curl_multi_add_handle(multi, carrier.easy) == 0
-            else {
-                var failure = TransportFailure.unsupported
-                failure.mayHaveBeenSent = exchange.wasSent
-                return end(exchange, .failure(failure))
-            }
+            else { return fail(exchange, .unsupported) }
         }
 
         /// Resumes a transfer that waits for its reader or for its request body.
@@ -337,9 +333,7 @@
             let others = active.filter { $0.lane === lane && !$0.isWaiting && !$0.progress.isConnecting }
             guard others.allSatisfy({ $0.carrier?.isFollowing == true }) else { return }
             for exchange in others where exchange.plan.connectTimeout <= first.plan.connectTimeout {
-                var failure = failure
-                failure.mayHaveBeenSent = exchange.wasSent
-                end(exchange, .failure(failure))
+                fail(exchange, failure)
             }
         }
 
@@ -362,6 +356,13 @@
                     note(deadline)
                 }
             }
+        }
+
+        /// Ends a transfer with a failure that isn't about its own request, which may have been sent.
+        func fail(_ exchange: Exchange, _ failure: TransportFailure) {
+            var failure = failure
+            failure.mayHaveBeenSent = exchange.wasSent
+            end(exchange, exchange.outcome(failing: failure))
         }
 
         /// Removes a transfer from its carrier and completes it. Unless the whole response was read, libcurl closes the
@@ -417,7 +418,7 @@
         /// Waits until a socket is ready, a deadline passes or a command is posted, and lets libcurl use the ready
         /// sockets. Does not wait if there are commands to execute.
         func sleep() {
-            let isAsleep = mailbox.fallAsleep()
+            let isAsleep = !isStopped && mailbox.fallAsleep()
             let count = poller.wait(nanoseconds: isAsleep ? waitingTime : 0)
             if isAsleep { mailbox.wakeUp() }
             // The bytes that libcurl reads next arrived just now, not when the wait began.
@@ -431,7 +432,9 @@
         func act(on socket: CInt, _ ready: CInt) {
             if socket == Self.noSocket { libcurlDeadline = .max }
             var running: CInt = 0
-            unsafe curl_multi_socket_action(multi, socket, ready, &running)
+            // Without memory, libcurl may not have told which sockets and times it waits for, so its transfers would
+            // never end.
+            if unsafe curl_multi_socket_action(multi, socket, ready, &running) != 0 { isStopped = true }
         }
 
         /// The nanoseconds until the next deadline, or -1 without a deadline.

@@ -7,7 +7,7 @@
         static let unsupported = TransportFailure(
             .unknown, "the system's libcurl rejects an option of the request", mayHaveBeenSent: false)
         static let exhausted = TransportFailure(
-            .cannotConnect, "the process has reached its limit of threads or open files", mayHaveBeenSent: false)
+            .cannotConnect, "the process has reached its limit of memory, threads or files", mayHaveBeenSent: false)
 
         static func refusedAddress(for exchange: Exchange) -> TransportFailure {
             let host = Redaction.visible(exchange.request.host ?? "")

@@ -26,9 +26,8 @@
             exchange.carrier = nil
             if isSecure, descriptor >= 0 { carrier.end() } else { release(carrier) }
             guard descriptor >= 0, let lane = exchange.lane else {
-                var failure = isSecure ? CurlResult.couldNotConnect.failure(reason: "", wasSent: false) : .exhausted
-                failure.mayHaveBeenSent = exchange.wasSent
-                return end(exchange, exchange.outcome(failing: failure))
+                let closed = CurlResult.couldNotConnect.failure(reason: "", wasSent: false)
+                return fail(exchange, isSecure ? closed : .exhausted)
             }
             let connection = DirectConnection(descriptor, isSecure ? carrier : nil, lane, opening, on: self)
             while connections.count <= Int(descriptor) { connections.append(nil) }
