@@ -15,7 +15,7 @@
         }
 
         enum Obstacle: CaseIterable {
-            case link, danglingLink, device, pipe, otherName, directory, foreign
+            case link, danglingLink, device, pipe, otherName, directory, foreign, unreadable
         }
 
         private struct Case {
@@ -45,7 +45,9 @@
             let lock = try Self.nameOfLock()
             var cases: [Case] = []
             for file in File.allCases {
-                for obstacle in Obstacle.allCases where isRoot || obstacle != .foreign {
+                for obstacle in Obstacle.allCases where isRoot || ![.foreign, .unreadable].contains(obstacle) {
+                    // Other files are written without being read, or reading them is all that is tried.
+                    if obstacle == .unreadable, file != .cookies { continue }
                     let folder = root.appending(path: "\(file)-\(obstacle)")
                     let one = Case(file: file, obstacle: obstacle, folder: folder, cookieLock: lock)
                     try prepare(one)
@@ -79,8 +81,12 @@
                 try Data().write(to: one.place)
                 // The stranger has the lock.
                 expect(flock(open(place, O_RDWR), LOCK_EX) == 0, "no lock")
+            case .unreadable:
+                try Data().write(to: one.place)
+                chmod(place, 0o200)
             }
-            if isRoot, one.obstacle != .otherName { lchown(place, Self.stranger, Self.stranger) }
+            let isOwn = one.obstacle == .unreadable
+            if isRoot, one.obstacle != .otherName { lchown(place, isOwn ? Self.user : Self.stranger, Self.stranger) }
             if isRoot { chown(secret.path, Self.user, Self.user) }
             if one.obstacle == .foreign { chmod(place, 0o666) }
         }
@@ -131,6 +137,7 @@
             case (_, .otherName): ["more than one hard link"]
             case (_, .directory): ["is a directory"]
             case (_, .foreign): ["another user"]
+            case (_, .unreadable): ["cannot be read"]
             }
         }
 

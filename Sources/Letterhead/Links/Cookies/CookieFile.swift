@@ -6,6 +6,8 @@ struct CookieFile: Sendable {
     /// The error that a jar reports if it can't use its file. It contains no cookie.
     struct Failure: Error, CustomStringConvertible {
         let description: String
+        /// Whether the content isn't known, so that the file must not be replaced.
+        var isUnreadable = false
     }
 
     private static let longest = 16 << 20
@@ -30,8 +32,10 @@ struct CookieFile: Sendable {
     /// lock.
     func save(_ changed: ArraySlice<CookieJar.Cookie>, at now: Date) throws {
         var table = CookieTable()
-        // Replaces a damaged file.
-        for cookie in (try? load(at: now)) ?? [] { table.set(cookie, at: now) }
+        do { for cookie in try load(at: now) { table.set(cookie, at: now) } } catch let failure as Failure {
+            // Only a damaged file is replaced.
+            if failure.isUnreadable { throw failure }
+        }
         for cookie in changed {
             // A cookie from the file always fits the format.
             let isSaved = cookie.expires != nil && CookieText.canExpress(cookie)
@@ -92,7 +96,8 @@ struct CookieFile: Sendable {
         of file: String = "cookie file", _ use: () throws(PrivateFile.Failure) -> Value
     ) throws(Failure) -> Value {
         do throws(PrivateFile.Failure) { return try use() } catch .tooLarge { throw damaged } catch {
-            throw Failure(description: "the \(file) \(error.rule)")
+            let isUnreadable = if case .unreadable = error { true } else { false }
+            throw Failure(description: "the \(file) \(error.rule)", isUnreadable: isUnreadable)
         }
     }
 }

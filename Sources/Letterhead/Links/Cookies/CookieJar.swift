@@ -51,7 +51,7 @@ public final class CookieJar: LoaderLink {
     ///   directory.
     /// - If a different process holds the lock of the file, a change waits for at most five seconds, and not past the
     ///   deadline or the cancellation of the request. The cookies are then only in memory until the jar saves a later
-    ///   change.
+    ///   change. This is also true if the file can't be written, or can't be read before it is replaced.
     /// - A request blocks no thread while it waits, but `set(_:)`, `remove(_:)`, `removeAll()` and `add(text:)` block
     ///   the calling thread.
     ///
@@ -158,8 +158,16 @@ public final class CookieJar: LoaderLink {
 
     private func save(to file: CookieFile, holding lock: Int32) throws {
         defer { PrivateFile.unlock(lock) }
-        let changed = table.withLock { $0.takeUnsaved() }
-        if !changed.isEmpty { try file.save(changed, at: now()) }
+        let changes = table.withLock { $0.takeUnsaved() }
+        do { if !changes.isEmpty { try file.save(changes, at: now()) } } catch {
+            // The next save writes them, unless a reset has removed the cookies in the meantime.
+            table.withLock { table in
+                for cookie in changes {
+                    table.noteUnsaved(table.cookie(like: cookie) ?? changed(cookie) { $0.expires = .distantPast })
+                }
+            }
+            throw error
+        }
     }
 
     private func delete(_ file: CookieFile, holding lock: Result<Int32, any Error>) {

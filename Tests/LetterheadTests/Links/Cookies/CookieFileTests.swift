@@ -187,6 +187,23 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: file.path))
     }
 
+    @Test func `a change that could not be saved is saved with the next one`() throws {
+        defer { remove() }
+        let first = jar { _ in }
+        for name in ["a", "b"] { first.set(cookie(name)) }
+        let saved = try Data(contentsOf: file)
+        // A directory in the place of the file.
+        try FileManager.default.removeItem(at: file)
+        try FileManager.default.createDirectory(at: file, withIntermediateDirectories: false)
+        first.remove(cookie("a"))
+        first.set(cookie("c"))
+        try FileManager.default.removeItem(at: file)
+        try saved.write(to: file)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+        first.set(cookie("d"))
+        #expect(jar().cookies.map(\.name) == ["b", "c", "d"])
+    }
+
     @Test func `a text with many cookies is one change of the file`() throws {
         let errors = Mutex(0)
         let jar = CookieJar(
