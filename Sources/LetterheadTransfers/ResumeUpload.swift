@@ -3,8 +3,9 @@ import Letterhead
 import LetterheadFoundation
 import Synchronization
 
+/// The store entry for an upload that is complete. It holds its lock, so removing it opens no file.
 final class CompleteUpload: Sendable {
-    let entry = Mutex<UnfinishedUpload?>(nil)
+    let entry = Mutex<UploadEntry?>(nil)
 }
 
 /// Sends the content in an upload that a later load can continue.
@@ -12,11 +13,11 @@ struct ResumeUpload: LoaderLink {
     let store: UploadStore
     let settings: UploadSettings
     let backoff: Backoff
-    let complete = CompleteUpload()
+    let held = CompleteUpload()
 
     /// Removes the entry from the store, after the upload is complete. Call it only when the whole call has succeeded:
     /// until then, a reset makes the call fail, and the next call needs the entry.
-    func removeComplete() { if let upload = complete.entry.withLock({ $0 }) { try? store.remove(upload) } }
+    func removeComplete() { held.entry.withLock { $0.take() }?.forget() }
 
     func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         try await backoff.loading(request) { request in
@@ -120,7 +121,7 @@ private struct ResumedUpload {
             (restart, known) = (.forgotten, nil)
             response = try await transferred()
         }
-        if let known, response.status.isSuccess { link.complete.entry.withLock { $0 = known } } else { entry.forget() }
+        if known != nil, response.status.isSuccess { link.held.entry.withLock { $0 = entry } } else { entry.forget() }
         if response.status.isSuccess { exchange.report(content.length) }
         response[option: CompletedUploadValue.self] = known.map {
             CompletedUpload(url: $0.url, continuedFrom: continuedFrom, restart: restart)

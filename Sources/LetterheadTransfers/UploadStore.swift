@@ -44,8 +44,7 @@ public struct UploadStore: Sendable {
     public func uploads() throws -> [UnfinishedUpload] {
         guard FileManager.default.fileExists(atPath: folder.filePath) else { return [] }
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.filePath)
-        return names.filter(isOwn).compactMap { try? live($0) }
-            .sorted { $0.created < $1.created }
+        return names.filter(isOwn).compactMap { try? live($0) }.sorted { $0.created < $1.created }
     }
 
     /// Removes an upload from the store, and leaves it at the server until it expires there. The next call for the same
@@ -143,6 +142,7 @@ final class UploadEntry: Sendable {
     /// Replaces the file atomically. A process that ends during the call leaves either the old or the new content.
     func write(_ upload: UnfinishedUpload) throws {
         _ = unsafe unlink(draft.filePath)
+        defer { _ = unsafe unlink(draft.filePath) }
         try PartFile.write(upload, to: draft)
         guard unsafe rename(draft.filePath, file.filePath) == 0 else { throw POSIXError.last }
     }

@@ -308,6 +308,37 @@
             #expect(error?.code == .uploadStoreFailed && server.seen.isEmpty)
         }
 
+        /// Puts a directory in the place of an entry, or of its lock, after the response to a method.
+        private struct Obstruct: LoaderLink {
+            let box: Outbox
+            let method: HTTPMethod
+            let isLock: Bool
+
+            func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
+                let response = try await next.load(request)
+                if request.method == method, let lock = box.names.first(where: { $0.hasSuffix(".lock") }) {
+                    let place = box.folder.appending(path: String(lock.dropLast(isLock ? 0 : 5)))
+                    try? FileManager.default.removeItem(at: place)
+                    try? FileManager.default.createDirectory(at: place, withIntermediateDirectories: false)
+                }
+                return response
+            }
+        }
+
+        @Test func `a draft that cannot replace its entry is removed`() async throws {
+            let (server, box) = (UploadServer(.tus), try Outbox())
+            let client = server.client.addingLink(Obstruct(box: box, method: .post, isLock: false))
+            let error = await #expect(throws: HTTPError.self) { try await box.upload(to: server, client: client) }
+            #expect(error?.code == .uploadStoreFailed && box.names.count == 1 && box.names[0].hasSuffix(".json"))
+        }
+
+        @Test func `the entry of a complete upload is removed without opening its lock again`() async throws {
+            let (server, box) = (UploadServer(.tus), try Outbox())
+            let client = server.client.addingLink(Obstruct(box: box, method: .patch, isLock: true))
+            try await box.upload(to: server, client: client)
+            #expect(server.isRight() && box.names.count == 1 && box.names[0].hasSuffix(".lock"))
+        }
+
         @Test func `a process that is killed at any moment leaves a file that is right or absent`() async throws {
             let server = UploadServer(.tus) { $0.pause = 300 }
             let bytes = Data((0..<2_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) })
