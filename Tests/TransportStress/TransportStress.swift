@@ -52,13 +52,15 @@ enum TransportStress {
             case "cache-use": try await cacheFolder(count, Array(arguments.dropFirst(2))).run()
             case "cache-check": try await cacheFolder(count, Array(arguments.dropFirst(2))).check()
             case "cache-fill": try await cacheFolder(count, Array(arguments.dropFirst(2))).fill()
+            case "torture": try await Torture.run(Array(arguments.dropFirst()))
+            case "tortured": try await Tortured(Array(arguments.dropFirst())).run()
             default:
                 fail(
                     "posts, cancellations, many, exit, leave, fork, exhaust, drops, memory, transfers, download, proxy, "
                         + "addresses, "
                         + "upload, upload-memory, gets, rest, folds, claims, fuzz, differ, initialize, failed-initialization, other-tls, memory-limit, "
                         + "executor, deallocators, relay, shared-folders, roots, lifetimes, mirror, cache-use, "
-                        + "cache-check or cache-fill, and how many")
+                        + "cache-check or cache-fill, and how many, or torture and its library")
             }
         #else
             fail("it reads internals, so it needs Linux and a debug build")
