@@ -22,7 +22,7 @@ modules = {
 }
 # The lines of each module, without comments and blanks.
 limits = {
-    "Letterhead": 20_988,
+    "Letterhead": 21_126,
     "LetterheadCaching": 1_929,
     "LetterheadContracts": 850,
     "LetterheadFoundation": 31,
@@ -56,7 +56,7 @@ measures = [
 measures += [
     # what is counted, how many there are, the limit
     ("declarations for the package", sum(len(re.findall(r"\bpackage (?!import)", t)) for t in modules.values()), 176),
-    ("files", len(files), 194),
+    ("files", len(files), 195),
     ("folders at the top level", len(rooms), 7),
     (f"lines in the longest file, {longest}", lines[longest], 500),
     ("task-local values", count(r"@TaskLocal"), 1),
