@@ -42,7 +42,7 @@ enum Factor: Int, CaseIterable {
         case .environment: "client closure template derived absolute"
         case .entry: "template request builder chain handle session"
         case .outer: "none continue deadline trace print"
-        case .transport: "curl tls relay relay-client" + (Nginx.shared == nil ? "" : " http2")
+        case .transport: "direct libcurl tls relay relay-client" + (Nginx.shared == nil ? "" : " http2")
         case .observers: "recorder all none secret"
         case .concurrency: "one again both"
         case .ending: "complete cancel cancel-body drop reset reset-body reset-late deadline"

@@ -119,7 +119,10 @@
         }
 
         private static func transport(_ testCase: Case) -> any HTTPLoader {
-            let transport = HTTPClient.makeTransport(.trustingTests)
+            var configuration = TransportConfiguration.trustingTests
+            configuration.sendsHTTP1Directly = testCase[.transport] != "libcurl"
+            if testCase[.transport] == "tls" { configuration.httpVersions = .http1 }
+            let transport = HTTPClient.makeTransport(configuration)
             if testCase.isDirect { return transport }
             let form = WireForm(secrets: .travel)
             let isClient = testCase[.transport] == "relay-client"
@@ -247,7 +250,8 @@
         }
         var isPaged: Bool { self.is(.delivery, "pages", "links") }
         var fetchesTokens: Bool { self.is(.authentication, "provider", "oauth", "oauth-home", "session") }
-        var isDirect: Bool { self.is(.transport, "curl", "tls", "http2") }
+        /// Whether the requests pass no relay.
+        var isDirect: Bool { !self.is(.transport, "relay", "relay-client") }
     }
 
     /// Signs with what a server can compare: a number, the method, the target and the digest of the body.
