@@ -222,7 +222,8 @@
             let isStricter = same == libcurl && direct.isUsedAgain == false
             switch self {
             case .chunkLines:
-                return direct.message == TransportFailure.brokenChunks.message && libcurl.body.starts(with: direct.body)
+                return direct.message == TransportFailure.brokenChunks.message
+                    && (libcurl.body.starts(with: direct.body) || libcurl.failure == .cannotDecodeResponse)
             case .statusLines:
                 return direct.message == "the status line is malformed"
             case .excess: return isStricter && Self.hasExcess(bytes, request)

@@ -27,14 +27,15 @@
         func run() async throws {
             let tls = isSecure ? RawTLS() : nil
             if isSecure, tls == nil { return print("ok: skipped, OpenSSL is not installed") }
-            let (server, loader, figures) = (FuzzServer.make(tls: tls), CurlLoader(configuration), Figures())
+            let (server, figures) = (FuzzServer.make(tls: tls), Figures())
+            let loaders = [true, false].map { CurlLoader(configuration(isDirect: $0)) }
             let watch = Self.watchProgress { figures.contents.withLock { $0.finished } }
             let time = await ContinuousClock().measure {
                 await withTaskGroup(of: Void.self) { group in
                     for lane in 0..<24 {
                         group.addTask {
                             for id in stride(from: lane, to: count, by: 24) {
-                                await exchange(id, server, loader, figures)
+                                await exchange(id, server, loaders[lane % 2], figures)
                             }
                         }
                     }
@@ -50,8 +51,9 @@
             print("    \(version)")
         }
 
-        private var configuration: TransportConfiguration {
+        private func configuration(isDirect: Bool) -> TransportConfiguration {
             var configuration = TransportConfiguration()
+            (configuration.httpVersions, configuration.sendsHTTP1Directly) = (.http1, isDirect)
             configuration.security.roots = .pem(Data(Certificates.authority.utf8))
             configuration.idleTimeout = .milliseconds(80)
             configuration.maximumConnectionsPerHost = 16
