@@ -6,11 +6,12 @@
     import LetterheadOAuth
     import LetterheadObserving
     import LetterheadResilience
+    import LetterheadSigning
     @testable import LetterheadTransfers
 
     extension Reader {
         /// What a client does with a response: it follows redirects and links, and reads tokens, limits and timings.
-        static let exchanges = [redirects, nextLinks, cursors, tokens, fields, uploads]
+        static let exchanges = [redirects, signedRedirects, nextLinks, cursors, tokens, fields, uploads]
 
         static let uploads = Reader(
             name: "upload response",
@@ -37,6 +38,22 @@
                 request.target == "/start" ? (302, ["Location": text(bytes)], Data()) : (200, [:], Data())
             } use: {
                 _ = try? await $0.send(start)
+            }
+        }
+
+        /// The URL of a server in the canonical form that AWS signs.
+        static let signedRedirects = Reader(
+            name: "signed redirect",
+            samples: ["/b/../c?d=e&a=%20+&a", "?X-Amz-Date=1&%zz=\u{E9}&", "./%2e%2E/;x/*'()//"],
+            hostile: ["/", "../", "?", "%", "&", "=", "a=b&", "+"]
+        ) { bytes in
+            for service in ["s3", "execute-api"] {
+                let credentials = AWSCredentials(accessKey: "a", secretKey: "b")
+                let signer = AWSSigner(service: service, region: "r", credentials: .fixed(credentials))
+                let answer: Answer = { request in
+                    request.target == "/start" ? (302, ["Location": text(bytes)], Data()) : (200, [:], Data())
+                }
+                run(answer, signing: .signing(by: signer)) { _ = try? await $0.send(start) }
             }
         }
 

@@ -10,7 +10,9 @@
 
     extension Reader {
         /// The readers of decoded types, of archives, of signatures and keys, of batches and of relays.
-        static let products = [decodedTypes, archives, signatures, keys, innerHeads, relayMessages]
+        static let products = [
+            decodedTypes, archives, signatures, structuredFields, keys, innerHeads, partResponses, relayMessages,
+        ]
 
         private struct Named: Decodable {
             var name: String?
@@ -82,17 +84,35 @@
             try? Webhook.timestamped("a", header: "webhook-signature").verify(Data(), headers: headers)
         }
 
+        static let structuredFields = Reader(
+            name: "structured field",
+            samples: [
+                #"a=1, b=("x" y;q=0.5 "\\\"");c=?0;d, e;f=:YWJj:, a=?1;g"#, "tea, (sugar;a 1);b=2, *t/k:x",
+                "-12.50, @-1, ?1",
+            ],
+            hostile: ["(", "a=", ";a", ", ", ":YQ==:", "\\\"", "1", "a", "(a ", "a, ", "?1"]
+        ) { bytes in
+            guard let strict = StructuredValue.strict([text(bytes)]) else { return }
+            // Longer fields are refused.
+            guard strict.utf8.count > 16_384 || StructuredValue.strict([strict]) == strict else {
+                fatalError("the serialization \(strict) of \(text(bytes)) is serialized differently")
+            }
+            _ = StructuredValue.dictionary([text(bytes), strict])
+        }
+
         static let keys = Reader(
             name: "signature key",
             samples: [
                 #"{"kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}"#,
                 #"{"kty":"EC","crv":"P-256","d":"AQ"}"#,
+                #"{"Version":1,"AccessKeyId":"a","SecretAccessKey":"b","Expiration":"2026-01-01T00:00:00Z"}"#,
                 "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIA==\n-----END PRIVATE KEY-----\n",
             ],
             hostile: ["-----", "\n", "MC4C", "A", #""d":"A","#]
         ) { bytes in
             _ = try? SignatureKey(jwk: Secret(text(bytes)))
             _ = try? SignatureKey(pem: Secret(text(bytes)))
+            _ = try? AWSCredentials(processOutput: Data(bytes))
         }
 
         static let innerHeads = Reader(
@@ -105,6 +125,30 @@
                     request: start, status: 200, headers: ["Content-Type": "application/http"],
                     body: HTTPResponseBody(Data(text)))
                 wait { _ = try? await ResponsePart(response: response, headLimit: 16 << 10).httpResponse() }
+            }
+        }
+
+        static let partResponses = Reader(
+            name: "multipart response",
+            samples: [
+                "--b\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\none\r\n--b\r\nContent-Length: 2\r\n\r\n{}\r\n--b--\r\n",
+                "--b\r\nContent-Type: application/http\r\n\r\nHTTP/1.1 200 OK\r\nA: b\r\n\r\nhi\r\n--b--",
+            ],
+            hostile: ["\r\n--b\r\n\r\n", "\r\n--b\r\n", "A: b\r\n", "\r\n", "\r\n--b--"]
+        ) { bytes in
+            let response = HTTPResponse(
+                request: start, status: 200, headers: ["Content-Type": "multipart/mixed; boundary=b"],
+                body: HTTPResponseBody(Data(bytes)))
+            wait {
+                var parts = response.parts(partLimit: 1_000).makeAsyncIterator()
+                while let part = try? await parts.next() {
+                    _ = part.name
+                    if part.headers[.contentType] == "application/http" {
+                        _ = try? await part.httpResponse()
+                    } else {
+                        _ = try? await part.body.data()
+                    }
+                }
             }
         }
 

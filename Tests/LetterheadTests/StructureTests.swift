@@ -37,14 +37,15 @@ import Testing
     }
 
     /// The types that read bytes from outside, each with the reader of Tests/Fuzz that measures its growth, or nil for
-    /// a type that only passes bytes on, and for `ResponseReader`, whose own suite measures its growth.
+    /// a type that only passes bytes on.
     private static let readers: [String: String?] = [
         "ChallengeReader": "WWW-Authenticate", "ContentDecoder": nil, "ContractDecoder": "decoded type",
         "EventStreamParser": "event stream", "InputStreamReader": nil, "JSONElementSplitter": "JSON values",
         "JSONLineSplitter": "JSON values", "JSONRecordSplitter": "JSON values", "JSONTextParser": "JSON values",
         "JSONValueSplitter": "JSON values", "LineSplitter": "event stream", "MediaTypeDecoder": "decoded type",
-        "MultipartParser": "multipart", "MultipartReader": "multipart", "PageReader": "next link",
-        "Reader": "cache file", "RequestParser": nil, "ResponseReader": nil, "StructuredReader": "message signature",
+        "MultipartParser": "multipart", "MultipartReader": "multipart response", "PageReader": "next link",
+        "Reader": "cache file", "RequestParser": nil, "ResponseReader": "HTTP/1.1 response",
+        "StructuredReader": "structured field",
         "URITemplateParser": nil,
     ]
 
@@ -53,7 +54,7 @@ import Testing
         "ArchiveRedaction": "archive", "CacheControl": "cache headers",
         "CookieText": "cookies.txt", "Filename": "Content-Disposition", "HAR": "archive", "HTTPDate": "date",
         "JSONText": "decoded type", "KeyFormat": "signature key", "LinkHeader": "Link", "MediaType": "Content-Type",
-        "ServerDelays": "header fields", "StructuredValue": "message signature", "TraceContext": "header fields",
+        "ServerDelays": "header fields", "StructuredValue": "structured field", "TraceContext": "header fields",
         "URLParts": "URL", "WireMessage": "relay message",
     ]
 
