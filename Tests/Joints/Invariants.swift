@@ -440,7 +440,8 @@
                 if name == "uploads", name == file || isUnfinished { continue }
                 if ["body", "cookies", "cache"].contains(name) || isLock || isPart || isFolder { continue }
                 let place = name.hasPrefix("download-") ? Int(name.dropFirst(9)).map { $0 - 1 } : nil
-                if let place, evidence.outcomes.indices.contains(place), case .value = evidence.outcomes[place] {
+                let isHidden = file.contains("/.")
+                if let place, !isHidden, evidence.outcomes.indices.contains(place), evidence.outcomes[place].isValue {
                     continue
                 }
                 note("files", "\(file) is left")

@@ -9,7 +9,7 @@ stays in the folder for temporary files, or in MUTANTS_FOLDER, so that the next 
 
 A fault is a paragraph: a sentence, a file in Sources, the line that is there, the faulty line, and cases, each of which
 must find the fault. Backquotes mark the part that is replaced, by an expression or by statements in { }. A line that is
-not there exactly once is an error, so that the list stays true.
+not there exactly once is an error, so that the list stays true. A file of a product must import Letterhead.
 """
 import os
 import pathlib
@@ -92,7 +92,8 @@ def run(joints, case, mutant=""):
     result = subprocess.run(command, env=os.environ | {"MUTANT": mutant}, capture_output=True, text=True)
     if result.returncode == 2:
         sys.exit(f"error: joints doesn't know the case {case}")
-    return f"{result.returncode}: {result.stdout.splitlines()[:1]}" if result.returncode else ""
+    line = result.stdout.partition("\n")[0]
+    return (line or f"it ends with {result.returncode}") if result.returncode else ""
 
 
 def main():
