@@ -26,7 +26,8 @@ import Testing
         let source = folder.appending(path: "test.swift").path
         let trait: ReplayingTrait = .replaying(file.lastPathComponent, redaction: redaction, in: source)
         try await trait.provideScope(for: #require(Test.current), testCase: Test.Case.current) {
-            #expect(try await Self.shared.send(template).status == .ok)
+            let status = try await Self.shared.send(template).status
+            #expect(status == .ok)
         }
     }
 }

@@ -151,16 +151,26 @@
         ///
         /// - The connection uses HTTP/1.1 for certain: it has no TLS, or TLS offers no other version.
         /// - The end of a connection over TLS can be judged, and finding it among the connections costs little.
+        /// - libcurl closes a connection that it has only opened.
         /// - There is no HTTP proxy, which requires a different request target and may require credentials.
         /// - The host needs no decoding, so that its text is also the value of `Host`.
         func isCarriedDirectly(_ request: HTTPRequest) -> Bool {
             let isSecure = ASCII.equalIgnoringCase(request.scheme, "https")
-            return sendsHTTP1Directly && (isSecure || ASCII.equalIgnoringCase(request.scheme, "http"))
-                && CurlHTTPVersion(httpVersions, isSecure: isSecure) == .http1
-                && (!isSecure || CurlQuirks.observesCloseNotify && maximumConnections <= Self.mostSearched)
-                && Proxy.PlainTarget(proxy) == .path
+            return (isSecure || ASCII.equalIgnoringCase(request.scheme, "http"))
+                && (isSecure ? isTLSCarriedDirectly : sendsHTTP1Directly && httpVersions != .http2PriorKnowledge)
+                && CurlQuirks.closesOpenedConnections && Proxy.PlainTarget(proxy) == .path
                 && request.host.map { ASCII.allBytes(of: $0) { $0 < 0x80 && $0 != UInt8(ascii: "%") } } == true
         }
+
+        private var isTLSCarriedDirectly: Bool {
+            sendsHTTP1Directly && CurlHTTPVersion(httpVersions, isSecure: true) == .http1
+                && CurlQuirks.observesCloseNotify && maximumConnections <= Self.mostSearched
+        }
+
+        /// The limit for each host that libcurl applies, or 0 for none. libcurl counts the hosts that `connectTo` sends
+        /// to one server together, and can't close an idle direct connection to make room for another host. The queue
+        /// has the limit, too.
+        var maximumSharedConnectionsPerHost: Int { isTLSCarriedDirectly ? 0 : maximumConnectionsPerHost }
 
         /// The largest number of connections among which libcurl may search one over TLS for each piece of a message.
         private static let mostSearched = 512

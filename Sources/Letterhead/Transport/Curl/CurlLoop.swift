@@ -124,7 +124,7 @@
             let results = unsafe [
                 lh_curl_multi_set_socket(multi, Self.onSocket, context),
                 lh_curl_multi_set_timer(multi, Self.onTimer, context),
-                lh_curl_multi_set_long(multi, .maximumHostConnections, configuration.maximumConnectionsPerHost),
+                lh_curl_multi_set_long(multi, .maximumHostConnections, configuration.maximumSharedConnectionsPerHost),
                 limitConnections(),
                 lh_curl_multi_set_long(multi, .maximumIdleConnections, configuration.maximumConnections),
                 lh_curl_share_tls_sessions(share),
@@ -427,6 +427,7 @@
                 guard let connection = connection(at: socket) else { return act(on: socket, ready.rawValue) }
                 connection.act(ready)
             }
+            endFinished()
         }
 
         func act(on socket: CInt, _ ready: CInt) {

@@ -242,6 +242,9 @@
         static let observesCloseNotify = tlsLibrary == LH_TLS_OPENSSL
         static let reportsMissingCloseNotify = tlsLibrary == LH_TLS_GNUTLS
 
+        /// Whether libcurl closes a connection that a handle has only opened when the handle leaves, as from 7.85.0.
+        static let closesOpenedConnections = version >= 0x075500
+
         /// Whether a server's certificates can be read on its new connection, before a request is sent there.
         static let readsChains = lh_curl_reads_chains() != 0
 

@@ -26,6 +26,11 @@
             exchange.carrier = nil
             if isSecure, descriptor >= 0 { carrier.end() } else { release(carrier) }
             guard descriptor >= 0, let lane = exchange.lane else {
+                // libcurl takes a new connection for dead if TLS has already received something on it.
+                if isSecure, !exchange.progress.isReopening {
+                    exchange.progress.isReopening = true
+                    return join(exchange)
+                }
                 let closed = CurlResult.couldNotConnect.failure(reason: "", wasSent: false)
                 return fail(exchange, isSecure ? closed : .exhausted)
             }

@@ -83,8 +83,8 @@
         @safe @exclusivity(unchecked) private var (watched, isBlocked) = (SocketPoller.Readiness(), false)
         /// Whether a part of the request was not sent, and whether that is because sending has failed.
         @safe @exclusivity(unchecked) private var (isCut, hasSendFailed, isReset) = (false, false, false)
-        /// Whether the TLS library or libcurl may have bytes that the poller doesn't report, and the last alert.
-        @safe @exclusivity(unchecked) private var (hasMore, alert) = (false, CInt?.none)
+        /// The last alert of TLS.
+        @safe @exclusivity(unchecked) private var alert: CInt?
         /// Whether the server has just consented to receive the body.
         @safe @exclusivity(unchecked) private var hasConsent = false
         /// Whether the transfer has ended so that the connection can carry another request.
@@ -159,10 +159,8 @@
                 guard isOpen else { return }
                 watch()
             }
-            guard readiness != .writing || hasMore else { return }
-            hasMore = false
-            guard exchange?.progress.isReceivePaused == true else { return receive() }
             guard readiness != .writing else { return }
+            guard exchange?.progress.isReceivePaused == true else { return receive() }
             // The connection has ended, and nobody reads its end now.
             (sending, isBlocked, isCut) = (.nothing, false, true)
             watch()
@@ -181,7 +179,7 @@
             guard !wasReceiving, self.exchange === exchange else { return }
             let bytes = unread
             unread = []
-            unsafe bytes.withUnsafeBytes { unsafe process($0) }
+            if !bytes.isEmpty { unsafe bytes.withUnsafeBytes { unsafe process($0) } }
             guard isOpen else { return }
             watch()
             if carrier != nil, self.exchange === exchange, !exchange.progress.isReceivePaused { receive() }
@@ -343,8 +341,10 @@
                 case .failed: return lose(hasSendFailed ? .sendFailed : .receiveFailed)
                 }
             }
-            // Other transfers have their turn.
-            if carrier != nil { (hasMore, isBlocked) = (true, true) }
+            // Other transfers have their turn. The poller doesn't report what TLS has already received.
+            guard carrier != nil, let exchange else { return }
+            exchange.progress.isReceivePaused = true
+            exchange.resume()
             watch()
         }
 

@@ -15,8 +15,9 @@
             // The request: whether it has no body, how many bytes were read from a body in memory, and how many times
             // the request was sent. It may be sent a second time on another connection.
             var (hasNoBody, sentBytes, timesSent) = (false, 0, 0)
-            /// Whether a host name is looked up or a connection is opened for the transfer.
-            var isConnecting = false
+            /// Whether a host name is looked up or a connection is opened for the transfer, and whether that is because
+            /// libcurl has closed a direct connection before its first use.
+            var (isConnecting, isReopening) = (false, false)
             /// Whether the connection uses HTTP/2 or HTTP/3, regardless of what the status line claims.
             var isMultiplexed = false
             /// Whether only close_notify would prove the body's end, and the TLS library cannot report close_notify.

@@ -18,20 +18,17 @@ struct PageResetTests {
         var items = client.items(of: numbers).makeAsyncIterator()
         #expect(try await items.next() == 1)
         await client.reset()
-        for _ in 1...3 { await expectCancelled { try await items.next() } }
+        for _ in 1...3 {
+            let error = await #expect(throws: HTTPError.self) { try await items.next() }
+            expectReset(error)
+        }
         #expect(mock.requests.count == 1)
         var fresh = client.items(of: numbers).makeAsyncIterator()
         #expect(try await fresh.next() == 1)
     }
 
-    private func expectCancelled(_ next: () async throws -> Any?) async {
-        do {
-            _ = try await next()
-            Issue.record("an element was delivered")
-        } catch {
-            let error = error as? HTTPError
-            #expect(error?.code == .cancelled && error?.message.contains("the client was reset") == true)
-        }
+    private func expectReset(_ error: HTTPError?) {
+        #expect(error?.code == .cancelled && error?.message.contains("the client was reset") == true)
     }
 
     @Test func `events and values that have arrived are not delivered after a reset`() async throws {
@@ -48,8 +45,14 @@ struct PageResetTests {
         #expect(try await events.next()?.data == "a")
         #expect(try await values.next() == 1)
         await client.reset()
-        await expectCancelled { try await events.next() }
-        await expectCancelled { try await values.next() }
+        let ended = await #expect(throws: HTTPError.self) { try await events.next() }
+        expectReset(ended)
+        do {
+            _ = try await values.next()
+            Issue.record("a value was delivered")
+        } catch {
+            expectReset(error as? HTTPError)
+        }
         #expect(try await values.next() == nil)
         #expect(stubs.requests.count == 2)
     }
