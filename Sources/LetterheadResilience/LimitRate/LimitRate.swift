@@ -7,6 +7,7 @@ import Synchronization
 /// ```swift
 /// LimitRate(10, per: .seconds(1))        // ten per second to each host, and up to ten at once after a pause
 /// LimitRate()                            // as many as the server allows
+/// LimitRate(40_000, per: .seconds(60)) { tokens(in: $0) }   // 40,000 tokens per minute
 /// ```
 ///
 /// Use it if a server allows a number of requests in a period. To limit the requests in progress at the same time, use
@@ -16,6 +17,9 @@ import Synchronization
 /// - A response can report that a window is exhausted (`RateLimit`, `X-RateLimit-Remaining` and `-Reset`, and the
 ///   variants that `honoringRateLimits()` reads) or ask for a pause (`Retry-After` in a 403, 429, 503 or 529). All
 ///   requests in the same scope then wait until the window or the pause ends, including requests already in the queue.
+/// - With `cost`, the limit applies to units that only a response reports, such as the tokens of a model. Requests start
+///   as long as a unit is left. A response that costs more leaves a debt, and the next request waits until the rate
+///   has paid it. A cancelled wait costs nothing.
 /// - If the wait would pass a request deadline, the request fails at once with `.timedOut`. If its task is cancelled,
 ///   the wait ends.
 /// - A reset removes the reported limits, and ends this client's waits with `.cancelled`.
@@ -31,13 +35,14 @@ public final class LimitRate: LoaderLink {
     private let queueLimit: Int
     private let backoff: Backoff
     private let timeline: Timeline
+    private let cost: (@Sendable (HTTPResponse) -> Int?)?
     private let brokenRule: String?
 
     /// Creates a link. If a setting is out of range, each request fails with `.invalidRequest`.
     ///
     /// - Parameters:
     ///   - count: the number of requests in a window, at least 1. After a pause, that many requests may be sent at
-    ///     once. By default, only the server limits the rate.
+    ///     once. By default, only the server limits the rate. With `cost`, the number of units in a window.
     ///   - window: the period, more than zero and at most one year.
     ///   - scope: the requests that share a limit.
     ///   - queueLimit: the maximum number of requests in one queue, which each scope has. Further requests fail with
@@ -46,19 +51,25 @@ public final class LimitRate: LoaderLink {
     ///     that ends later is cut to this time. If the `Retry` above has a shorter `longestServerDelay` than by
     ///     default, the shorter of both applies to the responses to its requests. Its clock and its date are used as
     ///     well, but neither its strategy nor its number of retries.
+    ///   - cost: returns the units that a response has cost, in addition to the 1 that each request takes, or nil if
+    ///     they aren't known. It requires a count. It's called for each response, also for one to a retry, before the
+    ///     caller receives it. A body that is streamed is not in memory, so that `body.buffered` is nil: call
+    ///     ``take(_:for:)`` when the cost has arrived. Default: nil (each request costs 1).
     public init(
         _ count: Int = .max, per window: Duration = .seconds(1), by scope: Throttle.Settings.Scope = .host,
-        queueLimit: Int = .max, backoff: Backoff = Backoff()
+        queueLimit: Int = .max, backoff: Backoff = Backoff(), cost: (@Sendable (HTTPResponse) -> Int?)? = nil
     ) {
         let year = Duration.seconds(366 * 86_400)
         let isBroken = count < 1 || window <= .zero || window > year || queueLimit < 0
-        brokenRule =
+        let outOfRange: String? =
             isBroken || backoff.longestServerDelay < .zero || backoff.longestServerDelay > year
             ? "a setting of LimitRate is out of range: the count must be at least 1, the window more than zero, the "
                 + "limits not negative, and every duration at most one year" : nil
+        brokenRule =
+            cost != nil && count == .max ? "cost requires a count of LimitRate (the units in a window)" : outOfRange
         let bucket = isBroken ? RateBucket(count: .max, per: .seconds(1)) : RateBucket(count: count, per: window)
         state = Mutex(RateState(bucket))
-        (self.scope, self.queueLimit, self.backoff) = (scope, queueLimit, backoff)
+        (self.scope, self.queueLimit, self.backoff, self.cost) = (scope, queueLimit, backoff, cost)
         timeline = Timeline(backoff.clock)
     }
 
@@ -73,8 +84,22 @@ public final class LimitRate: LoaderLink {
             try await waitTurn(of: request, key, priority: priority)
         }
         let response = try await next.load(request)
-        if let report = RateReport(response, now: backoff.now) { learn(report, key, from: request) }
+        let (report, cost) = (RateReport(response, now: backoff.now), cost?(response) ?? 0)
+        if report != nil || cost > 0 { learn(report, cost: cost, key, from: request) }
         return response
+    }
+
+    /// Takes units from the budget, for a cost that has arrived in a streamed body, for example in its last event.
+    ///
+    /// The next requests wait until the rate has refilled the budget, at most for the `longestServerDelay` of the
+    /// `backoff`. Requests in progress and their bodies don't wait. Without a count, it does nothing.
+    ///
+    /// - Parameters:
+    ///   - cost: the number of units. Zero or a negative number takes nothing.
+    ///   - request: chooses the budget. With the default scope, only its origin counts.
+    /// - Throws: the error of a scope that can't return a key.
+    public func take(_ cost: Int, for request: HTTPRequest) throws(HTTPError) {
+        learn(nil, cost: cost, try scope.key(of: request), from: request)
     }
 
     /// Removes the reported limits, cancels the waiting requests without a client, and resets the links below.
@@ -143,12 +168,12 @@ public final class LimitRate: LoaderLink {
         }
     }
 
-    private func learn(_ report: RateReport, _ key: Key, from request: HTTPRequest) {
+    private func learn(_ report: RateReport?, cost: Int, _ key: Key, from request: HTTPRequest) {
         let time = timeline.now
         let own = backoff.longestServerDelay
         let longest = min(own, request.loadValues[option: ServerDelayLimit.self] ?? own)
         let late = state.withLock { state in
-            request.unlessReset { state.learn(report, key, at: time, longestServerDelay: longest) }
+            request.unlessReset { state.learn(report, cost: cost, key, at: time, longestServerDelay: longest) }
         }
         for waiter in late ?? [] { waiter.turn.set(.tooLate) }
     }

@@ -110,12 +110,14 @@ struct RateState<Turn> {
         }
     }
 
-    /// Applies a server report, and returns the requests that can no longer be sent before their deadlines.
+    /// Applies a server report and the cost of a response, and returns the requests that can no longer be sent before
+    /// their deadlines.
     mutating func learn(
-        _ report: RateReport, _ key: Key, at now: Duration, longestServerDelay: Duration
+        _ report: RateReport?, cost: Int, _ key: Key, at now: Duration, longestServerDelay: Duration
     ) -> [Turn] {
         withLane(key) { lane in
-            lane.bucket.learn(report, at: now, longestServerDelay: longestServerDelay)
+            if let report { lane.bucket.learn(report, at: now, longestServerDelay: longestServerDelay) }
+            lane.bucket.take(cost, at: now, longestServerDelay: longestServerDelay)
             var (late, ahead): ([Turn], Int) = ([], 1)
             if let first = lane.first, let latest = first.latest, now + lane.bucket.wait(at: now) > latest {
                 late.append(first.turn)
@@ -199,6 +201,13 @@ struct RateBucket {
     mutating func take(at now: Duration) {
         due = max(due, now) + interval
         if let window { self.window = now < window.end ? (window.remaining - 1, window.end) : nil }
+    }
+
+    /// Takes the cost of a response, which the next request may have to wait for. A server may choose the cost, so the
+    /// wait that it causes has a limit, and no cost is given back.
+    mutating func take(_ cost: Int, at now: Duration, longestServerDelay: Duration) {
+        let end = max(due, now) + interval * min(max(0, cost), Int(Int32.max))
+        due = max(due, min(end, now + burst + longestServerDelay))
     }
 
     /// Applies a report, which can only reduce the rate, and only until the reported window ends. Responses arrive in

@@ -207,7 +207,7 @@ private func limited(_ path: RequestPath = "/", host: String = "a.test", _ throt
     @Test(arguments: [
         LimitRate(0), LimitRate(-1), LimitRate(1, per: .zero), LimitRate(1, per: .seconds(-1)),
         LimitRate(1, per: .seconds(Int64.max)), LimitRate(queueLimit: -1),
-        LimitRate(backoff: Backoff(longestServerDelay: .seconds(-1))),
+        LimitRate(backoff: Backoff(longestServerDelay: .seconds(-1))), LimitRate { _ in 1 },
     ]) func `a setting out of its range is an error`(link: LimitRate) async throws {
         let error = await #expect(throws: HTTPError.self) { try await (link --> MockLoader()).load(limited()) }
         #expect(error?.code == .invalidRequest && error?.message.contains("LimitRate") == true)
