@@ -81,7 +81,7 @@ private func request(_ lane: String? = nil) -> HTTPRequest {
     }
 
     @Test func `a link that is nil is omitted at any position`() throws {
-        #expect("\(none --> end)" == "MockLoader" && "\(a --> none --> end)" == "a --> MockLoader")
+        #expect("\(none --> end)" == "\(end)" && "\(a --> none --> end)" == "a --> MockLoader")
         #expect("\(none --> a --> end)" == "a --> MockLoader")
         let alone = a --> (none as (any LoaderLink)?)
         #expect(try "\(#require(alone))" == "a")

@@ -138,20 +138,16 @@
         }
 
         @Test func `requests wait longer than the limit while connections become free`() async throws {
-            let isTime = DispatchSemaphore(value: 0)
+            let never = DispatchSemaphore(value: 0)
             let server = RawServer { connection, _ in
                 while connection.readHead() != nil {
-                    isTime.wait()
+                    // All requests together need longer than the limit, in the real time that the transport measures.
+                    _ = never.wait(timeout: .now() + .milliseconds(800))
                     connection.write("HTTP/1.1 204 No Content\r\n\r\n")
                 }
             }
             let loader = loader { $0.queueTimeout = .seconds(2) }
             let tasks = (0..<4).map { _ in load(loader, server) }
-            for _ in tasks {
-                // All requests together need longer than the limit.
-                await waitForTimeout(of: .milliseconds(800))
-                isTime.signal()
-            }
             for task in tasks { #expect(try await task.value.status == 204) }
         }
 

@@ -33,7 +33,7 @@ struct PageResetTests {
 
     @Test func `events and values that have arrived are not delivered after a reset`() async throws {
         let stubs = StubLoader()
-            .on(.any("/events")) { _ in
+            .on(.any("/v1/events")) { _ in
                 .stream([Data("data: a\n\ndata: b\n\n".utf8)], headers: [.contentType: "text/event-stream"])
             }
             .on(.any()) { _ in

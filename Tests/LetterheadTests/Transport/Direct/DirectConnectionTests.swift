@@ -3,6 +3,7 @@
     import Dispatch
     import Foundation
     @testable import Letterhead
+    import LetterheadTesting
     import TestKit
     import Testing
 
@@ -50,6 +51,19 @@
         }
 
         private static let empty = "HTTP/1.1 204 No Content\r\n\r\n"
+
+        @Test func `an idle connection over TLS does not hold up another name of its server`() async throws {
+            let server = try await MockServer.secure()
+            let configuration = TransportConfiguration.trusting.with {
+                ($0.httpVersions, $0.maximumConnectionsPerHost, $0.connectTimeout) = (.http1, 1, .seconds(20))
+                $0.connectTo = ["localhost:\(server.port)": "127.0.0.1:\(server.port)"]
+            }
+            let loader = CurlLoader(configuration)
+            for (host, isReused) in [("localhost", false), ("127.0.0.1", false), ("localhost", true)] {
+                let url = try #require(URL(string: "https://\(host):\(server.port)/"))
+                #expect(try await loader.load(HTTPRequest(url: url)).metrics.isReusedConnection == isReused)
+            }
+        }
 
         @Test(arguments: ["x", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", ""])
         func `a connection whose server sends more than the response, or ends it, is closed and not used again`(
