@@ -53,8 +53,7 @@
         private var users: [ObjectIdentifier: ClientGeneration.Reference] = [:]
         private var userLimit = 64
         private var commands: [CurlMailbox.Command] = []
-        private var isStopped = false
-        private var piecesLeft = 0
+        private var (isStopped, piecesLeft) = (false, 0)
 
         init(_ mailbox: CurlMailbox) throws(TransportFailure) {
             guard let poller = SocketPoller(wakeDescriptor: mailbox.wakeDescriptor),
