@@ -147,9 +147,7 @@
             if carrier == nil { Glibc.close(descriptor) }
         }
 
-        func note(alert: CInt, of session: TLSSession) {
-            if session == opening.tlsSession { self.alert = alert }
-        }
+        func note(alert: CInt, of session: TLSSession) { if session == opening.tlsSession { self.alert = alert } }
 
         /// Acts on the readiness of the socket.
         func act(_ readiness: SocketPoller.Readiness) {
