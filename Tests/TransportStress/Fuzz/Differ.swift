@@ -225,12 +225,15 @@
                 return direct.message == TransportFailure.brokenChunks.message
                     && (libcurl.body.starts(with: direct.body) || libcurl.failure == .cannotDecodeResponse)
             case .statusLines:
+                // Later versions of libcurl refuse two blanks before a status, which RFC 9112, 4 lets a recipient accept.
                 return direct.message == "the status line is malformed"
+                    || libcurl.message.hasPrefix("the response is not HTTP")
+                        && Self.matches(bytes, /(?:^|\n)HTTP\/1\.[0-9][ \t]{2}/)
             case .excess: return isStricter && Self.hasExcess(bytes, request)
             case .switching: return direct.status == 101 && direct.body.isEmpty && direct.isUsedAgain == false
             case .reset:
                 let failures = [direct.failure, libcurl.failure]
-                return response.end == .reset && failures.contains(.connectionLost) && !failures.contains(nil)
+                return response.end == .reset && failures.contains(.connectionLost)
             case .longLines:
                 let isLate = libcurl.failure == .timedOut && libcurl.status == 0
                 return (isLate || libcurl.failure == .responseTooLarge) && Self.matches(bytes, /\n[^\n]{40000}/)
