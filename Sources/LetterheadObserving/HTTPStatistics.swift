@@ -7,15 +7,17 @@ public struct HTTPStatistics: Sendable, CustomStringConvertible {
     public struct Entry: Sendable, Hashable {
         /// How many loads of a route, or exchanges with an origin, have ended.
         public internal(set) var count = 0
-        /// How many of these failed, or received a status of 500 or more. Cancelled ones don't count as failures.
+        /// How many of these failed, or received a status of 500 or more. A load also fails if its status isn't
+        /// accepted. Cancelled ones don't count as failures.
         public internal(set) var failures = 0
+        /// How many of these were cancelled: by their task, by a reset, or because a hedge was faster.
         public internal(set) var cancelled = 0
         /// How many retries began. A retry counts for the origin where the previous attempt ended.
         public internal(set) var retries = 0
         /// How many exchanges began while a different exchange of their load was waiting for its response. Links that
         /// call the next loader several times at once, such as `Hedge`, cause these.
         public internal(set) var hedges = 0
-        /// How long the loads or exchanges took.
+        /// How long the loads or exchanges took, including failed and cancelled ones.
         public internal(set) var latency = HTTPStatistics.Histogram()
     }
 
@@ -24,10 +26,15 @@ public struct HTTPStatistics: Sendable, CustomStringConvertible {
     public internal(set) var routes: [String: Entry] = [:]
     /// The numbers for exchanges, by origin, such as `https://api.example.com`.
     public internal(set) var origins: [String: Entry] = [:]
+    /// How many loads have started and not ended. A load with a streamed response ends when its body has been read or
+    /// dropped.
     public internal(set) var loadsInProgress = 0
+    /// How many exchanges opened a connection. A transport that doesn't measure its connections, such as a mock, counts
+    /// neither here nor in ``connectionsReused``.
     public internal(set) var connectionsOpened = 0
-    /// How many exchanges reused a connection.
+    /// How many exchanges reused a connection that an earlier exchange had opened.
     public internal(set) var connectionsReused = 0
+    /// How many retries began, in all loads.
     public internal(set) var retries = 0
     /// How many exchanges began while a different exchange of their load was waiting for its response.
     public internal(set) var hedges = 0
@@ -65,11 +72,15 @@ extension HTTPStatistics {
     public struct Histogram: Sendable, Hashable {
         /// How many durations are in each bucket, in the order of ``bounds``. Empty before the first duration.
         public private(set) var counts: [Int] = []
+        /// How many durations were added.
         public private(set) var count = 0
+        /// The sum of all durations. A negative duration counts as zero.
         public private(set) var total = Duration.zero
 
+        /// Creates an empty histogram.
         public init() {}
 
+        /// Counts a duration in its bucket. One that is longer than the last bound counts in the last bucket.
         public mutating func add(_ duration: Duration) {
             if counts.isEmpty { counts = Array(repeating: 0, count: Self.bounds.count) }
             counts[Self.bounds.firstIndex { duration <= $0 } ?? Self.bounds.count - 1] += 1

@@ -41,17 +41,21 @@ struct ResetEnd: HTTPLoader {
 }
 
 extension LoaderLink {
-    /// Returns the same link with a name, which the description of a chain contains.
+    /// Gives the link a name in the description of a chain, to recognize a group of links in a log.
     ///
     /// ```swift
     /// let limits = (Throttle(limit: 2, per: .host) --> Throttle(limit: 4)).named("limits")
     /// let chain = limits --> HTTPClient.defaultTransport
     /// ```
+    ///
+    /// The description consists of the name and, in parentheses, the links that have it. The requests don't change.
     public func named(_ name: String) -> some LoaderLink {
         CompositeLink(name, [(nil, self)]) { try await load($0, next: $1) }
     }
 
-    /// Returns the link with a closure around it. The closure decides whether and how the link runs.
+    /// Returns the link with a closure around it, which decides for each request whether and how the link runs.
+    ///
+    /// Use it to skip a link, to call it twice, or to continue without it after an error:
     ///
     /// ```swift
     /// cache.around { request, inside, past in
@@ -62,7 +66,8 @@ extension LoaderLink {
     /// ```
     ///
     /// - Parameter body: responds to a request. `inside` is the link followed by the next loader, and `past` is the
-    ///   next loader alone. If the closure throws, the request fails with that error.
+    ///   next loader alone. If the closure throws an ``HTTPError``, the request fails with it. Any other error becomes
+    ///   the underlying error of an ``HTTPError``.
     public func around(
         _ body:
             @escaping @Sendable (

@@ -29,11 +29,11 @@ public protocol HTTPLoader: Sendable {
     /// Ends the requests in progress, discards stored state, and returns when both are done. Default: does nothing.
     func reset() async
 
-    /// Whether ``reset()`` ends the requests of clients that are being reset, and reading their streamed bodies, with
-    /// ``HTTPError/Code/cancelled``. Default: false.
+    /// Whether the loader itself ends its requests in progress when their client is reset. Default: false.
     ///
-    /// A request must end if its ``HTTPRequest/generation`` has ended. If this property is false, a client that uses
-    /// the loader as its transport adds ``Autocancel``.
+    /// Return true if ``reset()`` ends each request with a ``HTTPRequest/generation`` that has ended, and the reading
+    /// of its streamed body, with ``HTTPError/Code/cancelled``. If the property is false, a client that uses the loader
+    /// as its transport adds ``Autocancel``, which cancels the tasks of these requests.
     var endsItsRequests: Bool { get }
 }
 
@@ -68,14 +68,15 @@ public struct AnyLoader: HTTPLoader, CustomStringConvertible {
     /// The description of the loader in a chain.
     public let description: String
 
-    /// Erases the type of a loader. A reset reaches the loader.
+    /// Erases the type of a loader. A reset is passed on to that loader.
     public init(_ loader: any HTTPLoader) {
         answer = { (request) async throws(HTTPError) in try await loader.load(request) }
         wipe = { await loader.reset() }
         description = "AnyLoader(\((loader as? any CustomStringConvertible)?.description ?? "\(type(of: loader))"))"
     }
 
-    /// Creates a loader from a closure. An error that the closure throws is mapped to an ``HTTPError``.
+    /// Creates a loader from a closure. An error of the closure that isn't an ``HTTPError`` becomes the underlying
+    /// error of one. A reset does nothing.
     public init(_ answer: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse) {
         self.answer = { (request) async throws(HTTPError) in
             try await request.withHTTPErrors { try await answer(request) }

@@ -35,7 +35,7 @@ private func chain(_ link: some LoaderLink, _ next: some HTTPLoader) -> any HTTP
     (link as? LinkChain)?.before(next) ?? LoaderChain(link: link, next: next)
 }
 
-/// Joins two links into one.
+/// Joins two links into one link. A request passes the first one before the second one.
 public func --> (first: any LoaderLink, second: any LoaderLink) -> any LoaderLink {
     LinkChain(first: first, second: second)
 }

@@ -25,9 +25,9 @@
 /// Laws:
 /// - The laws of ``HTTPLoader`` apply, and the request keeps its id on the way to the next loader.
 /// - A link may call the next loader several times for a request: one after the other, as for a retry, or at once, as
-///   for a hedge. It returns one of the responses. A call with a response that isn't returned ends with the load.
-///   Before a further call, the link drops the response that it replaces with ``HTTPResponseBody/discard()``, which
-///   frees a slot below.
+///   for a hedge. It returns one of the responses. When the load ends, the other calls have ended as well. Before a
+///   further call, the link ends the previous response with ``HTTPResponseBody/discard()``, so that this response no
+///   longer holds a connection, or a slot in a ``Throttle`` below.
 /// - A link that sends a request to a different host restores the scheme, the host and the port in
 ///   ``HTTPResponse/request``, because redirects, cookies and caches depend on them.
 /// - A link receives its next loader as an argument and doesn't store it. One link can therefore be part of several
@@ -38,7 +38,7 @@ public protocol LoaderLink: Sendable {
 
     /// Resets the link and the next loader. Default: resets the next loader.
     ///
-    /// - If the link lets requests wait, end these waits with `.cancelled`.
+    /// - If requests wait in the link, end their waits with `.cancelled`.
     /// - If the link has state, discard it.
     /// - In any case, await `next.reset()`, but don't reset the chain that contains the link.
     /// - A chain may contain a link twice, so a second reset must do no harm.

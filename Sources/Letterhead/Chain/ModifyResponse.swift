@@ -9,7 +9,7 @@
 ///
 /// - The closure may be async. If it throws, the request fails with that error, and nothing is sent.
 /// - Modify the request that the closure receives. If you assign a new request instead, it belongs to the same load but
-///   has none of the options, such as the deadline.
+///   has none of the options, such as the timeout.
 /// - If the closure changes the host, redirects and cookies still depend on the host that the link received.
 public struct ModifyRequest: LoaderLink {
     private let modify: @Sendable (inout HTTPRequest) async throws -> Void
@@ -82,7 +82,8 @@ public struct ModifyResponse: LoaderLink {
     /// }
     /// ```
     ///
-    /// What the closure returns or throws is the new result. As a transformer, the closure receives only responses.
+    /// The new result is the response that the closure returns, or the error that it throws. As a transformer, the
+    /// closure receives only responses.
     public static func result(
         _ modify: @escaping @Sendable (Result<HTTPResponse, HTTPError>) async throws -> HTTPResponse
     ) -> ModifyResponse {
@@ -109,7 +110,9 @@ public struct ModifyResponse: LoaderLink {
         }
     }
 
-    /// Changes a response. Throws the errors of the closure.
+    /// Calls the closure with a response, for example in a test.
+    ///
+    /// - Throws: the errors of the closure, unchanged.
     public func transform(_ response: inout HTTPResponse) async throws {
         switch change {
         case .response(let modify): try await modify(&response)

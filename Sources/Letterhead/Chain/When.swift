@@ -23,8 +23,10 @@ extension LoaderLink {
         }
     }
 
-    /// Returns the link with a condition: an option of the request must be true. With this option, a request can opt
-    /// out or opt in.
+    /// Returns the link with a condition: an option of the request must be true.
+    ///
+    /// The default of the option decides for requests that don't set it. If it is true, a request can opt out of the
+    /// link. If it is false, a request can opt in.
     ///
     /// ```swift
     /// PrintLoader().when(PrintsRequests.self)       // request[option: PrintsRequests.self] = false opts out

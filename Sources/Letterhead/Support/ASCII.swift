@@ -100,7 +100,7 @@ package enum ASCII {
         xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
         """
 
-    // The same table for the value of a header field.
+    // The same table for header field values: each byte with a `.` is allowed in one.
     private static let fieldValues: StaticString = """
         xxxxxxxxx.xxxxxxxxxxxxxxxxxxxxxx\
         ................................\

@@ -80,7 +80,7 @@ import LetterheadFoundation
         unsafe count += PercentEncoding.write(text, set, to: take(3 * text.utf8.count))
     }
 
-    /// The address for the next bytes.
+    /// Returns the address for the next bytes, after checking that they fit into the memory.
     @inline(__always)
     private func take(_ length: Int) -> UnsafeMutablePointer<UInt8> {
         precondition(unsafe count + length < bytes.count, "a text is longer than its declared capacity")

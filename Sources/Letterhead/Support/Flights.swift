@@ -91,11 +91,11 @@ package final class Flights<Key: Hashable & Sendable, Value: Sendable>: Sendable
 
     var waiting: Int { state.withLock { $0.flights.values.reduce(0) { $0 + $1.waiters.count } } }
 
-    /// Joins the operation in flight for a key. Nil if no operation is.
+    /// Joins the operation in flight for a key. Returns nil if no operation is in flight.
     func join(_ key: Key) -> Ticket? { state.withLock { $0.join(key) } }
 
-    /// Joins the operation in flight for a key, or creates a flight. Its first ticket's owner starts the operation by
-    /// waiting, so a flight can be created under a lock that the operation takes.
+    /// Joins the operation in flight for a key, or creates a flight. The task with the first ticket starts the
+    /// operation when it waits for the outcome, so a flight can be created under a lock that the operation takes.
     ///
     /// - Parameter isLasting: whether an operation that is started continues when no task waits for it.
     package func join(
@@ -148,7 +148,7 @@ package final class Flights<Key: Hashable & Sendable, Value: Sendable>: Sendable
         task.escalatePriority(to: priority)
     }
 
-    /// Waits for the outcome, and raises the operation to the priority that the caller has.
+    /// Waits for the outcome, and raises the priority of the operation to the priority of the calling task.
     ///
     /// - Parameter limit: the longest time to wait. nil means no limit.
     package func outcome(for ticket: Ticket, within limit: Duration?, on clock: any Clock<Duration>) async -> Outcome {

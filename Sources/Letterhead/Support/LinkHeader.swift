@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// `Link` fields' links, parsed as in RFC 8288, appendix B.2, in one pass over arbitrary bytes.
+/// A parser for the links in `Link` fields (RFC 8288, appendix B.2). It reads arbitrary bytes in one pass.
 struct LinkHeader: Sendable {
     /// The parameters of a link, with names in lower case. Several may have the same name.
     typealias Parameters = [(name: String, value: String)]
@@ -11,7 +11,7 @@ struct LinkHeader: Sendable {
 
     private init(_ text: String, isList: Bool = true) { (bytes, self.isList) = (Array(text.utf8), isList) }
 
-    /// Returns all fields' links in order. For a malformed field, it returns the links before the error.
+    /// Returns the links in all fields, in order. For a malformed field, it returns the links before the error.
     static func links(in fields: [String]) -> [(reference: String, parameters: Parameters)] {
         fields.flatMap { field in
             var reader = LinkHeader(field)
@@ -19,7 +19,7 @@ struct LinkHeader: Sendable {
         }
     }
 
-    /// Returns the parameters after a field's first semicolon, for a field that isn't a list.
+    /// Returns the parameters after the first semicolon in a field that isn't a list.
     static func parameters(of field: String) -> Parameters {
         var reader = LinkHeader(field, isList: false)
         _ = reader.read { $0 == UInt8(ascii: ";") }

@@ -88,7 +88,7 @@ package enum PercentEncoding {
     /// Writes the escaped bytes of a string, and returns their number. Four bytes are stored at a time, but only one or
     /// three count.
     ///
-    /// - Parameter target: memory for three times the string's bytes, and for one more.
+    /// - Parameter target: memory for three times as many bytes as the string has, and for one more.
     static func write(_ text: String, _ set: EscapeSet, to target: UnsafeMutableRawPointer) -> Int {
         text.withBytes { bytes in
             set.withWords { words in

@@ -65,7 +65,8 @@ extension URLParts {
         return target
     }
 
-    /// Returns the same parts with a set's bytes percent-encoded. It keeps well-formed escapes.
+    /// Returns the same parts with the bytes of the sets percent-encoded. The fragment uses the set for the query.
+    /// Well-formed escapes are kept.
     func escaped(path pathSet: EscapeSet, query querySet: EscapeSet) -> URLParts {
         changed(self) { parts in
             parts.path = PercentEncoding.escapeLiteral(path, pathSet)
@@ -74,7 +75,7 @@ extension URLParts {
         }
     }
 
-    /// All parts' text (RFC 3986, 5.3).
+    /// The URI reference that consists of these parts (RFC 3986, 5.3).
     package var string: String {
         var text = scheme.map { $0 + ":" } ?? ""
         if let authority { text += "//" + authority }

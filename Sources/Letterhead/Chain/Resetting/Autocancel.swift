@@ -16,8 +16,9 @@ import Synchronization
 /// - A streamed body belongs to its request until it has been read or dropped. Reading it after a reset throws
 ///   `.cancelled`.
 /// - A request that starts during the reset fails with `.resetInProgress`.
-/// - Put the link after ``ResetGuard``, so that a second reset joins the first. In a client, it is directly above the
-///   `attemptLinks`, so that a validator may reset its client and isn't waited for.
+/// - Put the link after ``ResetGuard``, so that a second reset joins the first.
+/// - In a client, the link is directly above the `attemptLinks`. A validator may therefore reset its client: the
+///   attempt that it judges has left this link already, so the reset doesn't wait for it.
 public final class Autocancel: LoaderLink {
     private struct Running {
         var isCancelled = false
@@ -34,6 +35,7 @@ public final class Autocancel: LoaderLink {
 
     private let state = Mutex(State())
 
+    /// Creates a link for one chain. A reset cancels all requests in the link, so don't use it in a second chain.
     public init() {}
 
     /// The number of requests in progress, including those with bodies that are still being read.
@@ -102,7 +104,8 @@ public final class Autocancel: LoaderLink {
         }
     }
 
-    /// Ends a request with its response, or with its streamed body's end. Returns false if it was cancelled.
+    /// Ends a request that has a response: at once, or when its streamed body ends. Returns false if a reset has
+    /// cancelled the request.
     private func hold(_ response: HTTPResponse, _ number: Int) -> Bool {
         let request = response.request
         let cancelBody = response.body.canceller(

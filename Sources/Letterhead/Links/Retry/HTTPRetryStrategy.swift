@@ -13,8 +13,8 @@ import LetterheadFoundation
 ///
 /// - ``when(_:)`` selects the outcomes to retry after.
 /// - ``then(_:)`` appends the waits of a second strategy.
-/// - ``delays(_:)`` and ``times(_:)`` end the retries early. `maximumRetries` limits them with every strategy. Each
-///   load counts its retries from 1.
+/// - ``delays(_:)`` and ``times(_:)`` limit the number of retries. `maximumRetries` limits it as well, with every
+///   strategy. Each load counts its retries from 1.
 /// - A negative wait counts as zero.
 public struct HTTPRetryStrategy: Sendable, CustomStringConvertible {
     /// A wait, and the share of it that is random, from 0 to 1.
@@ -69,38 +69,63 @@ public struct HTTPRetryStrategy: Sendable, CustomStringConvertible {
         return chance == 1 ? wait : wait * (1 - jitter + jitter * chance)
     }
 
-    /// Retries after the outcomes that meet a condition, instead of ``Retry/Condition/standard``. The last condition
-    /// counts. A validator's strategy applies only if the condition holds.
+    /// Replaces the condition for a retry, which is ``Retry/Condition/standard`` by default.
+    ///
+    /// ```swift
+    /// GetJob(id: 7).retry(.delayed(.seconds(2)).when(.statuses([202])), maximumRetries: 30)  // until the job is done
+    /// ```
+    ///
+    /// If you call it several times, the last condition applies. If a validator returns the strategy, its condition
+    /// must hold in addition. Otherwise, the request isn't retried, as if no retry were left (see
+    /// ``HTTPValidatorResult/retry(_:)``).
     public func when(_ condition: Retry.Condition) -> HTTPRetryStrategy { changed(self) { $0.condition = condition } }
 
-    /// Also retries requests of any method that the server refused to process: after a 429 or 529, after a 503 or 403
-    /// with a valid `Retry-After`, and after an event that reports a failure instead of a stream's first value
-    /// (`events(of:as:)` of `LetterheadStreaming`). They are retried in addition to what ``when(_:)`` selects.
+    /// Also retries requests that the server refused to process, even with a method that isn't idempotent.
     ///
-    /// HTTP doesn't guarantee that such a request was not processed, so by default, a POST is not retried. Use this for
-    /// a server that documents the guarantee, such as one with a rate limit. If a redirect changed the method, the
-    /// request isn't retried, because the server has processed it.
+    /// These responses count as a refusal, in addition to what ``when(_:)`` selects:
+    /// - a 429 or a 529
+    /// - a 503 or a 403 with a valid `Retry-After`
+    /// - an event stream that reports a failure instead of its first value (`events(of:as:)` of `LetterheadStreaming`)
+    ///
+    /// By default, a POST isn't retried after a refusal, because HTTP doesn't guarantee that the server didn't process
+    /// it. Use this modifier for a server that documents the guarantee, such as one with a rate limit. If a redirect
+    /// changed the method, the request isn't retried, because the server has processed it.
     public func retryingRefusals() -> HTTPRetryStrategy { changed(self) { $0.retriesRefusals = true } }
 
-    /// Waits until the server's rate limit resets, after a 429, and after a 403 with a valid `Retry-After` or without a
-    /// request left. They are retried in addition to what ``when(_:)`` selects.
+    /// Retries a request that exceeded a rate limit, at the time at which the server resets the limit.
     ///
     /// ```swift
     /// Backoff(.exponential.honoringRateLimits(), maximumRetries: 2, longestServerDelay: .seconds(3_600))
     /// ```
     ///
+    /// A request has exceeded the limit if the response is a 429, or a 403 that has a valid `Retry-After` or reports
+    /// that no request is left. Such a request is retried in addition to what ``when(_:)`` selects.
+    ///
+    /// The wait is the first of these:
+    /// 1. the wait in `Retry-After`
+    /// 2. the time until the limit resets, unless the response reports that requests are left
+    /// 3. the wait that the strategy chooses
+    ///
+    /// If the server asks for a wait over ``Backoff/longestServerDelay``, the request isn't retried.
+    ///
     /// The response reports the limit in `RateLimit`, or in `RateLimit-Remaining` and `RateLimit-Reset`, also with the
     /// prefixes `X-RateLimit` and `X-Rate-Limit`, and for requests or tokens as in `X-RateLimit-Reset-Tokens`. A reset
     /// is in seconds, a time since 1970, a date (as in RFC 3339 or in `Retry-After`), or a duration such as `6m0s`.
-    /// `LimitRate` of `LetterheadResilience` reads the same. `Retry-After` takes precedence. If the wait is longer than
-    /// ``Backoff/longestServerDelay``, the request isn't retried. If the response reports no reset, or if
-    /// requests are left, the strategy's own wait applies.
+    /// `LimitRate` of `LetterheadResilience` reads the same fields.
     ///
-    /// A request with a method that isn't idempotent also needs ``retryingRefusals()``.
+    /// A request with a method that isn't idempotent, such as a POST, is retried only with ``retryingRefusals()`` as
+    /// well.
     public func honoringRateLimits() -> HTTPRetryStrategy { changed(self) { $0.honorsRateLimits = true } }
 
-    /// Makes a validator's strategy a suggestion: the server's `Retry-After` and the request's strategy take
-    /// precedence. If the request cannot be retried, the next validator judges the result.
+    /// Makes the strategy a suggestion, for a validator that leaves the decision to the client and the server.
+    ///
+    /// The strategy that a validator returns is otherwise a requirement: it decides the wait, and the load fails if the
+    /// request can't be retried. A suggestion differs in these points:
+    /// - A `Retry-After` and the strategy of the request or the client take precedence.
+    /// - An `X-Should-Retry: false` in an error response prevents the retry.
+    /// - If the request can't be retried, the next validator judges the result.
+    ///
+    /// Without a validator, the modifier has no effect.
     public func asFallback() -> HTTPRetryStrategy { changed(self) { $0.isFallback = true } }
 }
 
@@ -165,15 +190,22 @@ extension HTTPRetryStrategy {
         HTTPRetryStrategy("custom") { retry, result in result.flatMap { delay(retry, $0) }.map { ($0, 0) } }
     }
 
-    /// Varies the waits at random, so that clients that failed together do not retry together. With a share of 0.2, a
-    /// wait takes 80 to 100 % of its time. With 1 (full jitter), it takes any time from zero to the whole. NaN counts
-    /// as 0.
+    /// Makes a share of each wait random, so that clients that failed together don't retry together.
+    ///
+    /// It replaces the jitter of the strategy: full jitter for ``exponential`` and ``fibonacci``, and none for the
+    /// others. A wait that the server asks for has no jitter.
+    ///
+    /// - Parameter share: the random share, from 0 to 1. With 0.2, a wait of 10 seconds takes 8 to 10 seconds. With 1
+    ///   (full jitter), it takes 0 to 10 seconds. A number outside this range becomes 0 or 1, and NaN counts as 0.
     public func jitter(_ share: Double) -> HTTPRetryStrategy {
         let share = share.isNaN ? 0 : min(max(share, 0), 1)
         return changed(self) { $0.plan = { [plan] in plan($0, $1).map { ($0.duration, share) } } }
     }
 
-    /// Limits the strategy to this number of waits. A negative count is zero.
+    /// Ends the retries after this number of waits, for example before ``then(_:)`` continues with a second strategy.
+    ///
+    /// A lower maximum of the request or the client applies as well. A strategy that already has fewer waits keeps
+    /// their number. A negative count is zero (no retries).
     public func times(_ count: Int) -> HTTPRetryStrategy {
         let count = min(max(count, 0), self.count ?? .max)
         return changed(self) {
@@ -227,8 +259,21 @@ extension HTTPRetryStrategy {
         return strategy
     }
 
-    /// Runs a task, which may change the original for its next attempts, then waits, and then retries it. A negative
-    /// `delay` counts as zero. `onError` receives the task's error, and the original is then retried unchanged.
+    /// Runs a task before each retry, then waits, and then sends the request, which the task may have changed.
+    ///
+    /// ```swift
+    /// .retry(.afterTask { request in request.headers["X-Region"] = await regions.next() })  // in a validator
+    /// ```
+    ///
+    /// After a 401 or 403, a request with any method is retried, because the server didn't process it, unless a
+    /// redirect changed the method. Use the strategy only for retries: a stream or a transfer with it fails with
+    /// `.invalidRequest`.
+    ///
+    /// - Parameters:
+    ///   - delay: the wait after the task. A negative wait counts as zero. Default: zero.
+    ///   - task: receives the original request, and may change it for its next attempts.
+    ///   - onError: receives the error that the task threw. The original is then retried unchanged. Default: ignores
+    ///     the error.
     public static func afterTask(
         delay: Duration = .zero, task: @escaping @Sendable (inout HTTPRequest) async throws -> Void,
         onError: @escaping @Sendable (any Error) async -> Void = { _ in }
