@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: MIT
 
 extension HTTPError {
-    /// Creates an error from any error, with what has arrived of the response.
+    /// Converts any error to an ``HTTPError``. Use it in a custom loader or link that catches errors of other types.
     ///
     /// - An ``HTTPError`` stays unchanged, and gets the response if it has none.
     /// - An error from ``HTTPValidatorResult/failChain(_:_:)`` gets the request and the response.
-    /// - Any other error becomes the underlying error and determines the code.
+    /// - Any other error becomes the underlying error, and its type determines the code: `.cancelled` for a
+    ///   `CancellationError`, `.invalidRequest` for an `EncodingError`, `.cannotDecodeResponse` for a `DecodingError`,
+    ///   and a code with the same meaning for an ``HTTPBodyError`` or a `URLError`. For any other type, the code is
+    ///   `.unknown`.
+    ///
+    /// - Parameters:
+    ///   - error: the error to convert.
+    ///   - request: the request that failed.
+    ///   - response: the response, or the part of it that has arrived. Default: nil (none has).
     public init(_ error: any Error, request: HTTPRequest, response: HTTPResponse? = nil) {
         if let error = error as? HTTPError {
             self = error.response == nil && response != nil ? error.with(response: response) : error

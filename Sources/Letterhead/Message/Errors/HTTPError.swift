@@ -68,7 +68,7 @@ public struct HTTPError: Error, Sendable {
     /// - Parameters:
     ///   - code: the kind of failure.
     ///   - request: the request that failed.
-    ///   - response: what has arrived of the response. Default: nil.
+    ///   - response: the response, or the part of it that has arrived. Default: nil (none has).
     ///   - underlying: the error that a different component threw, such as a decoder or the system. Default: nil.
     ///   - message: the cause and the remedy, without secrets.
     ///   - attempts: the attempts so far. Default: nil (``HTTPResponse/attempts``).
@@ -91,16 +91,19 @@ public struct HTTPError: Error, Sendable {
     /// The failed request. It contains the changes that links had made to it before the failure.
     public var request: HTTPRequest { contents.request }
 
-    /// The response, or the part of it that arrived. Its body is in memory and limited in size.
+    /// The response, or the part of it that arrived. Nil if none did.
+    ///
+    /// The body is in memory. If the status isn't accepted, it is at most the first 1 MiB.
     public var response: HTTPResponse? { contents.response }
 
     /// The error that a different component threw, such as a decoder or the system, unchanged. Nil if there is none.
     public var underlying: (any Error)? { contents.underlying }
 
-    /// The cause and the remedy, without secrets.
+    /// The cause and the remedy as text, without secrets. Empty if the ``code`` describes the failure completely.
     public var message: String { contents.message }
 
-    /// All attempts in order. Empty if no link in the chain records attempts.
+    /// All attempts to send the request, in order, with the reason for retrying or not. Empty if no link in the chain
+    /// records attempts.
     public var attempts: [HTTPRequest.Attempt] { contents.attempts }
 
     /// Whether the server may have received the request, or some of it.
@@ -108,7 +111,8 @@ public struct HTTPError: Error, Sendable {
     /// It is false only if it's certain that no byte was sent. You can then retry a request with any method.
     public var mayHaveBeenSent: Bool { contents.mayHaveBeenSent }
 
-    /// Returns the error with some values replaced, for a link that knows more. Nil arguments change nothing.
+    /// Returns the error with some values replaced, for a link that knows more than the loader that threw it. Nil
+    /// arguments change nothing.
     public func with(
         request: HTTPRequest? = nil, response: HTTPResponse? = nil, attempts: [HTTPRequest.Attempt]? = nil,
         mayHaveBeenSent: Bool? = nil
@@ -132,11 +136,15 @@ private protocol HTTPErrorContents: Sendable {
 
 extension HTTPError: LocalizedError, CustomStringConvertible, CustomReflectable {
     /// One line: the code, the method, the URL with its query names, the status, the ``requestID``, the number of
-    /// attempts if there are several, the message, a summary of the underlying error, and the server's explanation.
+    /// attempts if there are several, the message, a summary of the underlying error, and the explanation that the
+    /// server gave.
     ///
-    /// An underlying ``HTTPError`` is described in the same way, a coding error by its path and reason, and
-    /// Foundation's errors by their cause. Other components' errors are described by `LocalizedError.errorDescription`,
-    /// which must not contain secrets. Without it, the description is the name of the type and, for an enum, the case.
+    /// The summary of the underlying error depends on its type:
+    /// - an ``HTTPError``: its description
+    /// - a coding error: the path and the reason
+    /// - an error of Foundation: its cause
+    /// - any other error: `LocalizedError.errorDescription`, which must not contain secrets. Without it, the name of
+    ///   the type and, for an enum, the case.
     ///
     /// For a status of 300 or more and for a ``Code/reportedFailure``, the explanation is one of these:
     /// - a body of type `text/plain`
@@ -171,6 +179,7 @@ extension HTTPError: LocalizedError, CustomStringConvertible, CustomReflectable 
         return Redaction.hide(request.redaction.values, in: text)
     }
 
+    /// The ``description``, which Foundation returns as `localizedDescription`.
     public var errorDescription: String? { description }
 
     public var customMirror: Mirror { Mirror(describing: self) }
@@ -219,8 +228,10 @@ extension HTTPError {
     ///
     /// Define further codes for your own loaders, and write a `default` when you switch over a code.
     public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+        /// The name of the code, such as `timedOut`.
         public let rawValue: String
 
+        /// Declares a code for a custom loader or link: `static let quotaExceeded = Self(rawValue: "quotaExceeded")`.
         public init(rawValue: String) { self.rawValue = rawValue }
 
         /// The name, with control characters escaped.
@@ -237,7 +248,8 @@ extension HTTPError.Code {
     /// The server couldn't be reached. Its name wasn't found, it refused the connection, no route exists, or the
     /// connection ended during the TLS handshake.
     public static let cannotConnect = Self(rawValue: "cannotConnect")
-    /// An established connection was lost.
+    /// An established connection was lost before the exchange was complete. The server may have processed the request.
+    /// See ``HTTPError/mayHaveBeenSent``.
     public static let connectionLost = Self(rawValue: "connectionLost")
     /// TLS failed. The certificate isn't trusted, has expired or belongs to a different host, no common version exists,
     /// or the server refused the client certificate. The underlying error has the message from the TLS library.
@@ -276,9 +288,11 @@ extension HTTPError.Code {
     /// body of a response that a signer checks. The failure is the body of ``HTTPError/response``, so that
     /// ``HTTPError/failure(of:)`` decodes it.
     public static let reportedFailure = Self(rawValue: "reportedFailure")
-    /// A reset of the chain is in progress.
+    /// The request began during a reset of its client or chain. Nothing was sent. You can send it again after the
+    /// reset.
     public static let resetInProgress = Self(rawValue: "resetInProgress")
-    /// The response couldn't be written to its file.
+    /// The response couldn't be written to its file. If the destination can't be used at all, nothing was sent. See
+    /// ``HTTPResponse/Delivery/file(_:)``.
     public static let cannotSaveResponse = Self(rawValue: "cannotSaveResponse")
     /// A mock or a recording has no response for the request. Nothing was sent.
     public static let unexpectedRequest = Self(rawValue: "unexpectedRequest")

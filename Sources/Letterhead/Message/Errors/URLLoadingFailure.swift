@@ -5,7 +5,7 @@
         import FoundationNetworking
     #endif
 
-    /// What a Foundation networking error means for a request.
+    /// A networking error of Foundation, translated to the code and the message of an ``HTTPError``.
     struct URLLoadingFailure {
         private let error: URLError
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// What a server requires before it grants access: one challenge in `WWW-Authenticate` or `Proxy-Authenticate` (RFC
-/// 9110, 11.3). Read ``HTTPResponse/challenges`` to learn how to sign a request.
+/// A challenge: the authentication that a server requires before it grants access (RFC 9110, 11.3).
+///
+/// It comes from the field `WWW-Authenticate` or `Proxy-Authenticate`. Read ``HTTPResponse/challenges`` to learn how to
+/// sign a request:
 ///
 /// ```swift
 /// for challenge in response.challenges where challenge.hasScheme("Bearer") {

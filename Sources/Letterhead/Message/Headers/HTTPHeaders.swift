@@ -34,7 +34,7 @@ public struct HTTPHeaders: Hashable, Sendable {
         /// Whether the field applies only if no other source of headers sets it.
         var isFallback: Bool { mark === Mark.fallback }
 
-        /// Rarely used parts, stored out of line.
+        /// Rarely used parts, stored out of line to keep a field small.
         fileprivate final class Mark: Sendable {
             static let secret = Mark(isSecret: true, origin: nil)
             static let fallback = Mark(isSecret: false, origin: nil)
@@ -75,6 +75,7 @@ public struct HTTPHeaders: Hashable, Sendable {
         }
     }
 
+    /// Creates headers without fields.
     public init() { fields = [] }
 
     /// Creates headers from fields, in order. Fields may have the same name.
@@ -118,7 +119,8 @@ public struct HTTPHeaders: Hashable, Sendable {
     /// Returns whether at least one field has the name.
     public func contains(_ name: Name) -> Bool { fields.contains { $0.name == name } }
 
-    /// Appends a field, and keeps fields with the same name. It replaces an `Accept` that was derived from the decoder.
+    /// Appends a field, and keeps fields with the same name. Only an `Accept` that was derived from the decoder is
+    /// replaced.
     public mutating func append(_ name: Name, _ value: String) {
         if name == .accept { removeFallbacks { $0 == name } }
         fields.append(Field(name, value))

@@ -166,10 +166,13 @@ extension MediaType: Hashable {
 }
 
 extension MediaType {
+    /// `application/json` (RFC 8259).
     public static let json: MediaType = "application/json"
+    /// `text/plain`, without a charset.
     public static let plainText: MediaType = "text/plain"
     /// `application/octet-stream`: bytes of an unknown type.
     public static let octetStream: MediaType = "application/octet-stream"
+    /// `application/x-www-form-urlencoded`: the body that a ``FormBody`` has.
     public static let form: MediaType = "application/x-www-form-urlencoded"
     /// `application/problem+json` (RFC 9457).
     public static let problemJSON: MediaType = "application/problem+json"

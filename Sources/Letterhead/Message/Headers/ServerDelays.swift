@@ -72,7 +72,8 @@ private enum ServerDelays {
     /// A quick check that excludes most header names.
     static func isCandidate(_ name: String) -> Bool { name.utf8.first.map { "RrXxAa".utf8.contains($0) } ?? false }
 
-    /// Returns what is counted by the limit in a field, and whether the field contains the reset or what is left.
+    /// Returns what the limit in a field counts, such as `requests`, and whether the field contains the reset or the
+    /// number that is left.
     static func place(of name: String) -> (budget: String, isReset: Bool)? {
         var words = ASCII.keyword(name).split(at: "-")
         if words.first == "x" || words.first == "anthropic" { words.removeFirst() }

@@ -46,6 +46,7 @@ public struct HTTPEvent: Sendable, CustomStringConvertible {
         }
     }
 
+    /// One line for a log: the time, the load, the attempt, the name, the route and the facts.
     public var description: String {
         var text = "\(time.milliseconds) load \(load)" + (parent.map { " of \($0)" } ?? "")
         if attempt > 0 { text += " attempt \(attempt)" }
@@ -99,26 +100,33 @@ extension Duration {
 }
 
 extension HTTPEvent.Fact where Value == String {
+    /// The method of the request, such as `GET`.
     public static var method: Self { Self("method") }
     /// The URL. The user, the password, and query values with secret names are redacted.
     public static var url: Self { Self("url") }
     /// The scheme and the host, with the port if it isn't the default one, such as `https://example.com`.
     public static var origin: Self { Self("origin") }
+    /// The host of the origin.
     public static var host: Self { Self("host") }
-    /// The reason for a decision.
+    /// The reason for a decision, such as why a request isn't retried or why the cache doesn't store a response.
     public static var reason: Self { Self("reason") }
+    /// The description of the error, without secrets. For metrics, use ``errorType``, which has few different values.
     public static var error: Self { Self("error") }
     /// The code of an ``HTTPError``, the type of any other error, or the status of a response if it is 400 or more.
     public static var errorType: Self { Self("error.type") }
     /// The kind of queue: `throttle`, `rate limit` or `connection`.
     public static var queue: Self { Self("queue") }
+    /// The version of HTTP, such as `HTTP/1.1` or `HTTP/2`.
     public static var httpVersion: Self { Self("http.version") }
     /// The address and port of the server, or of the proxy if one is used.
     public static var address: Self { Self("address") }
+    /// The version of TLS, such as `TLSv1.3`.
     public static var tlsVersion: Self { Self("tls.version") }
+    /// The cipher suite of the TLS connection, such as `TLS_AES_256_GCM_SHA384`.
     public static var tlsCipher: Self { Self("tls.cipher") }
     /// The type name for a validator or a decoded value.
     public static var type: Self { Self("type") }
+    /// The name of a cookie. No event contains its value.
     public static var name: Self { Self("name") }
     /// The validator verdict: `next`, `replaced`, `retry` or `failed`.
     public static var verdict: Self { Self("verdict") }
@@ -128,13 +136,18 @@ extension HTTPEvent.Fact where Value == String {
     public static var traceID: Self { Self("trace.id") }
     /// The span identifier for this exchange: 16 hexadecimal digits.
     public static var spanID: Self { Self("span.id") }
+    /// The response header `Server-Timing`: the times that the server has measured.
     public static var serverTiming: Self { Self("server.timing") }
+    /// The response header `Deprecation`: when the endpoint was or will be deprecated (RFC 9745).
     public static var deprecation: Self { Self("deprecation") }
+    /// The response header `Sunset`: when the endpoint will probably disappear (RFC 8594).
     public static var sunset: Self { Self("sunset") }
 }
 
 extension HTTPEvent.Fact where Value == Int {
+    /// The status code of the response, also if the response belongs to an error.
     public static var status: Self { Self("status") }
+    /// The port of the origin, also if it is the default one.
     public static var port: Self { Self("port") }
     /// The exchange number within the load, starting at 1. Each redirect and each retry begins a new exchange.
     public static var exchange: Self { Self("exchange") }
@@ -144,6 +157,7 @@ extension HTTPEvent.Fact where Value == Int {
     public static var bytes: Self { Self("bytes") }
     /// The number of transferred bytes: the heads, and the bodies before decompression.
     public static var wireBytes: Self { Self("wire.bytes") }
+    /// How many cookies the jar has added to a request, or the number of a hedge in its load.
     public static var count: Self { Self("count") }
     /// The number of the load that shares its response.
     public static var sharedLoad: Self { Self("shared.load") }
@@ -155,7 +169,9 @@ extension HTTPEvent.Fact where Value == Double {
 }
 
 extension HTTPEvent.Fact where Value == Bool {
+    /// Whether a retry follows the attempt.
     public static var isRetried: Self { Self("retried") }
+    /// Whether the client follows the redirect.
     public static var isFollowed: Self { Self("followed") }
     /// Whether an exchange begins while an earlier exchange in the same load still waits for its response.
     public static var isHedge: Self { Self("hedge") }
@@ -166,6 +182,7 @@ extension HTTPEvent.Fact where Value == Bool {
 extension HTTPEvent.Fact where Value == Duration {
     /// The time that has passed since the matching start event.
     public static var duration: Self { Self("duration") }
+    /// The wait before a retry or a hedge.
     public static var wait: Self { Self("wait") }
     /// The time until the load deadline.
     public static var timeLeft: Self { Self("time.left") }
@@ -174,6 +191,7 @@ extension HTTPEvent.Fact where Value == Duration {
 extension HTTPEvent.Fact where Value == [String] {
     /// The names of headers that aren't sent after a redirect to a different origin.
     public static var withheld: Self { Self("withheld") }
+    /// The names of the trailer fields.
     public static var names: Self { Self("names") }
     /// The requests that held all connections while a request waited until its time limit, such as
     /// `GET exports/{} (64)`. At most 10.
@@ -212,8 +230,10 @@ extension HTTPEvent {
     /// load.end | failed | cancelled
     /// ```
     public struct Name: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+        /// The name as a string, such as `exchange.end`.
         public let rawValue: String
 
+        /// Creates a name from a string, such as one in a log. A custom event may have any name.
         public init(rawValue: String) { self.rawValue = rawValue }
 
         public init(stringLiteral value: String) { rawValue = value }
@@ -230,10 +250,13 @@ extension CustomStringConvertible where Self == HTTPEvent {
 
 extension HTTPEvent.Name {
     // Loads.
+    /// A load has started: a caller sends a request, or a link sends one on behalf of a different load.
     public static let loadStart: Self = "load.start"
     /// The value or the response was returned, or a streamed body has ended or been dropped.
     public static let loadEnd: Self = "load.end"
+    /// An error was thrown, or reading a streamed body has failed.
     public static let loadFailed: Self = "load.failed"
+    /// The load was cancelled by its task or by a reset.
     public static let loadCancelled: Self = "load.cancelled"
 
     // Attempts, and what precedes an exchange.
@@ -243,9 +266,11 @@ extension HTTPEvent.Name {
     public static let attemptEnd: Self = "attempt.end"
     /// A request waits for a throttle, a rate limit or a connection.
     public static let queueEntered: Self = "queue.entered"
+    /// The request no longer waits in the queue.
     public static let queueLeft: Self = "queue.left"
     /// A request waits for credentials.
     public static let credentialsNeeded: Self = "credentials.needed"
+    /// The credentials that a request waits for are available.
     public static let credentialsObtained: Self = "credentials.obtained"
     /// No credentials could be obtained.
     public static let credentialsFailed: Self = "credentials.failed"
@@ -273,8 +298,9 @@ extension HTTPEvent.Name {
     public static let cacheStale: Self = "cache.stale"
     /// The server has confirmed a stored response.
     public static let cacheRevalidated: Self = "cache.revalidated"
+    /// A response from the server was stored.
     public static let cacheStored: Self = "cache.stored"
-    /// A response wasn't stored.
+    /// A response from the server wasn't stored. The ``HTTPEvent/Fact/reason`` tells why.
     public static let cacheMissed: Self = "cache.missed"
     /// The cache doesn't apply to the request.
     public static let cacheBypassed: Self = "cache.bypassed"
@@ -284,10 +310,15 @@ extension HTTPEvent.Name {
     public static let exchangeStart: Self = "exchange.start"
     /// The host name is being looked up.
     public static let lookupStart: Self = "lookup.start"
+    /// The host name was resolved.
     public static let lookupEnd: Self = "lookup.end"
+    /// A connection to the server or the proxy is being opened.
     public static let connectStart: Self = "connect.start"
+    /// The connection is open. TLS, if it is used, follows.
     public static let connectEnd: Self = "connect.end"
+    /// The TLS handshake has begun.
     public static let tlsStart: Self = "tls.start"
+    /// The TLS handshake is complete.
     public static let tlsEnd: Self = "tls.end"
     /// A new connection is ready for the request.
     public static let connectionOpened: Self = "connection.opened"
@@ -307,7 +338,9 @@ extension HTTPEvent.Name {
     public static let bodyEnd: Self = "body.end"
     /// Trailer fields have arrived.
     public static let responseTrailers: Self = "response.trailers"
+    /// The exchange has ended with a response of any status: its body is complete or was dropped.
     public static let exchangeEnd: Self = "exchange.end"
+    /// The exchange has ended with an error, before the response or while its body was read.
     public static let exchangeFailed: Self = "exchange.failed"
 
     // Decisions about a response.
@@ -319,6 +352,8 @@ extension HTTPEvent.Name {
     public static let retryDecided: Self = "retry.decided"
     /// The body is about to be decoded.
     public static let decodingStart: Self = "decoding.start"
+    /// The value was decoded.
     public static let decodingEnd: Self = "decoding.end"
+    /// The body couldn't be decoded.
     public static let decodingFailed: Self = "decoding.failed"
 }

@@ -46,9 +46,11 @@ public protocol MessageObserver: HTTPObserver {
 
 /// The message that an event belongs to, for a ``MessageObserver``.
 public enum ObservedMessage: Sendable {
+    /// The request that is handed to the transport, for `exchange.start`.
     case request(HTTPRequest)
+    /// The response, for `response.head`. A streamed body hasn't been read yet.
     case response(HTTPResponse)
-    /// A piece of a streamed body.
+    /// A piece of a streamed body, for `body.piece`.
     case piece(Data)
 }
 

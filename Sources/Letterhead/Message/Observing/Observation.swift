@@ -26,10 +26,11 @@ final class ObservationHub: Sendable {
     }
 }
 
-/// One observed load. It creates the events and delivers them in order. The request carries it. Links and the response
-/// reader share it.
+/// One observed load. It creates the events and delivers them in order. The request refers to it, so that all links and
+/// the reader of the response record events in the same load.
 final class Observation: Sendable {
-    /// One exchange with the transport. Its request carries it, because a hedge runs at the same time.
+    /// One exchange with the transport. The request of the exchange refers to it, because several exchanges of a load
+    /// may run at the same time.
     struct Exchange: Sendable {
         let number: Int
         let start: Duration

@@ -63,7 +63,8 @@ public protocol RequestConfigurable: Sendable {
 }
 
 extension RequestConfigurable {
-    /// Sets an option for the links. Nil is set as a value and doesn't remove the option.
+    /// Sets an option for links, loaders and validators. If the option has an optional value, nil is a value like any
+    /// other and doesn't remove the option.
     public func option<Option: HTTPRequestOption>(_ option: Option.Type, _ value: Option.Value) -> Configured {
         configured { $0[option: option] = value }
     }
@@ -101,6 +102,7 @@ public struct HTTPRequestOptions: RequestSettings {
 
     var isEmpty: Bool { entries.isEmpty }
 
+    /// Creates options of which none is set.
     public init() {}
 
     /// The value of an option, or its default if it isn't set.

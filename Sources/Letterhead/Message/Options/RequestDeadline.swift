@@ -2,11 +2,12 @@
 import Synchronization
 
 enum DeadlineOption: HTTPRequestOption {
-    /// Not set: the link ``Deadline`` has a default. An explicit nil means no limit.
+    /// If a request doesn't set the option, the default of the link ``Deadline`` applies. An explicit nil means no
+    /// limit.
     static let defaultOptionValue: Duration? = nil
 }
 
-/// When a load must have ended, on the timeline of the link that sets the deadline.
+/// The time at which a load must have ended, on the timeline of the link that sets the deadline.
 ///
 /// `HTTPRequest.load(within:on:_:)` begins and ends the deadline of a request. The deadline of a series never ends. It
 /// only limits the deadlines of the requests.

@@ -3,8 +3,11 @@ extension HTTPRequest {
     /// The progress of a request in one direction: the upload of the request body, or the download of the response
     /// body.
     public struct Progress: Sendable, Hashable {
+        /// The direction of a transfer, as seen from the client.
         public enum Direction: Sendable, Hashable {
+            /// The request body is being sent.
             case upload
+            /// The response body is being received.
             case download
         }
 
@@ -98,6 +101,7 @@ public struct ProgressUpdates: AsyncSequence, Sendable {
     /// Lets a request recognize updates that it already reports to.
     fileprivate final class Identity: Sendable {}
 
+    /// Creates updates for one request.
     public init() {
         (stream, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(16))
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 package import LetterheadFoundation
 
-/// Redacts bodies in texts. A description contains only a media type and a length. A log, an archive or a command that
-/// asks for the content gets it with the values of secret names redacted.
+/// How bodies appear in texts. A description contains only the media type and the length. A log, an archive or a
+/// command can ask for the content, and gets it with the values of secret names redacted.
 extension Redaction {
     static let shownBytes = 512
 

@@ -57,7 +57,7 @@ public struct Redaction: Sendable, Hashable {
         self.knowsParts = knowsParts
     }
 
-    /// Returns a copy with further names and values.
+    /// Returns a redaction that also redacts further names and values.
     public func adding(
         headers: Set<HTTPHeaders.Name> = [], parameters: Set<String> = [], values: Set<Secret> = []
     ) -> Redaction {

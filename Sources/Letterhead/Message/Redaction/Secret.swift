@@ -27,11 +27,12 @@ extension Secret: ExpressibleByStringLiteral {
 }
 
 extension Secret: CustomStringConvertible, CustomReflectable {
+    /// `<redacted>`, regardless of the string.
     public var description: String { Redaction.placeholder }
     public var customMirror: Mirror { Mirror(describing: self) }
 }
 
-/// Decides by a name's parts whether its value is secret: `X-Access-Token`, `private_key`, `jwtBody`.
+/// Decides by the parts of a name whether its value is secret, as in `X-Access-Token`, `private_key` and `jwtBody`.
 ///
 /// A name is split at everything that isn't a letter, and before capital letters as in `accessToken` and `APIKey`. It
 /// is secret if one part is a secret word, or if two or three adjacent parts form one: `api-key`, `DPoP`. Not all names

@@ -29,8 +29,8 @@ final class ClientIdentity: Hashable, Sendable {
     }
 }
 
-/// The time between two client resets. A reset ends everything from earlier generations, and nothing from them is
-/// stored afterwards.
+/// The time between two resets of a client. A reset ends all requests of the previous generation, and nothing from
+/// their responses is stored afterwards.
 ///
 /// `ResetGuard` ends the generation and then resets the chain. Three places enforce the rule:
 ///
@@ -95,7 +95,10 @@ public struct ClientGeneration: Hashable, Sendable {
 }
 
 extension HTTPRequest {
-    /// The request's client between two resets, or nil without a client.
+    /// The generation of the client that sends the request, or nil without a client.
+    ///
+    /// A link that waits, or that stores something for later requests, compares it: see ``pause(for:on:)`` and
+    /// ``unlessReset(_:)``.
     public var generation: ClientGeneration? { context.generation }
 
     /// Whether the client was reset after the request began, or false without a client.

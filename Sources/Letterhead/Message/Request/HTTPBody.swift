@@ -80,6 +80,7 @@ extension HTTPBody {
 
 /// No body: no bytes and no headers.
 public struct EmptyBody: HTTPBody {
+    /// Creates an empty body, to remove the body of a request or a template.
     public init() {}
 
     public var isEmpty: Bool { true }
@@ -133,6 +134,7 @@ public struct BodyChunks: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> Iterator { Iterator(first: data, length: length, pull: pull) }
 
+    /// An iterator over the pieces of a request body, which also checks their total length.
     public struct Iterator: AsyncIteratorProtocol, Sendable {
         private var first: Data?
         private var missing: Int?
@@ -229,6 +231,7 @@ public enum HTTPBodyError: Error, Sendable, Hashable {
 }
 
 extension HTTPBodyError: CustomStringConvertible {
+    /// The cause and the remedy on one line, without bytes from the body.
     public var description: String {
         switch self {
         case .invalid(let message, _): message

@@ -6,10 +6,13 @@
 /// case-sensitive. A method that isn't a token (RFC 9110, 5.6.2) fails with ``HTTPError/Code/invalidRequest`` before
 /// anything is sent.
 public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+    /// The method as it is sent, such as `GET`.
     public let rawValue: String
 
+    /// Creates a method from any string. It keeps the case of the letters.
     public init(_ text: String) { rawValue = text }
 
+    /// Creates a method from any string, like ``init(_:)``.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     public init(stringLiteral value: String) { rawValue = value }

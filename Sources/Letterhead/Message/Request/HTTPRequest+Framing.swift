@@ -6,15 +6,16 @@ enum OmittedHeadersOption: HTTPRequestOption {
 }
 
 extension RequestSettings {
-    /// Headers that nothing but the request itself may add: not the body, the client, the environment or the transport.
-    /// Default: none.
+    /// Headers that only the request itself may set. The body, the client, the environment and the transport don't add
+    /// them. Default: none.
     ///
     /// List a default header such as `[.contentType]`, `[.accept]`, `[.acceptEncoding]` or `[.host]`, or a header that
     /// the client or the environment adds. For one endpoint, or a whole client, use
     /// ``RequestTemplate/omittingHeader(_:)``. To replace a header, set it in ``HTTPRequest/headers`` instead.
     ///
     /// - A header that the request sets is sent even if it is omitted here, and so are cookies and credentials.
-    /// - In an attempt link, client and environment headers already belong to the request.
+    /// - Setting the property in an attempt link has no effect on client and environment headers, because the request
+    ///   has them already.
     /// - Omitting Content-Length or Transfer-Encoding is `.invalidRequest`, because they frame the message.
     /// - `URLSession` adds its own headers nevertheless.
     public var omittedHeaders: Set<HTTPHeaders.Name> {
@@ -215,7 +216,7 @@ extension HTTPHeaders {
     }
 
     /// The rule of RFC 9110, 5.1 and 5.5 that a field violates, or nil if all are well formed. A Content-Length
-    /// violates one, unless it is the body's length.
+    /// violates one, unless it is the length of the body.
     func brokenRule(bodyLength: @autoclosure () -> Int? = nil) -> String? {
         var contentTypes = 0
         var hasHost = false

@@ -201,9 +201,10 @@ public struct HTTPRequest: RequestSettings, Identifiable {
     /// loads, so the hash of `request.body.encode()` is the hash of what every attempt and redirect sends. Set the body
     /// again to encode it anew.
     ///
-    /// Once the bytes are read, a client encoder no longer applies, unless only a description read them. To keep the
-    /// bytes, the request wraps a body that encodes a value. Don't cast the body: pass what a link must know as an
-    /// option.
+    /// A client encoder applies until the bytes are read. Reading them for a description doesn't count.
+    ///
+    /// Don't cast the body to its type: to keep the bytes, the request wraps a body that encodes a value. If a link
+    /// must know something about the body, pass it as an option.
     public var body: any HTTPBody {
         get { parts.body }
         set { parts.body = EncodedOnce.holding(newValue) }
@@ -215,7 +216,7 @@ public struct HTTPRequest: RequestSettings, Identifiable {
         _modify { yield &parts.options }
     }
 
-    /// Read in place, because copying the context copies each part.
+    /// It is read in place, because copying the context copies each part.
     var context: LoadContext {
         @inline(__always) _read { yield parts.context }
         _modify { yield &parts.context }
@@ -281,7 +282,7 @@ public struct HTTPRequest: RequestSettings, Identifiable {
 }
 
 extension HTTPRequest: CustomStringConvertible, CustomReflectable {
-    /// The method, the URL, the headers, and the body's media type and length. Secrets are redacted.
+    /// The method, the URL, the headers, and the media type and the length of the body. Secrets are redacted.
     public var description: String {
         var lines = [redaction.requestLine(of: self)]
         if !headers.isEmpty { lines.append(redaction.text(of: headers)) }

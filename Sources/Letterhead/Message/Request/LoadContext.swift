@@ -13,7 +13,8 @@ struct LoadContext: Sendable {
     var environment: ClientEnvironment?
     var homeOrigin: HTTPOrigin?
     var template: (any RequestConfigurable)?
-    /// When the load must have ended: the deadline for the request, or for the operation that it belongs to.
+    /// The time at which the load must have ended. It is the deadline of the request, or of the operation that the
+    /// request belongs to.
     var deadline: DeadlinePoint?
     /// The client settings, for requests that links send on behalf of this one. Nil without a client.
     var defaults: CopyOnWrite<ClientDefaults>?
@@ -22,7 +23,7 @@ struct LoadContext: Sendable {
     var values = HTTPRequestOptions()
 }
 
-/// Where request events are recorded.
+/// The observation in which the events of a request are recorded.
 struct ObservedLoad: Sendable {
     let observation: Observation
     /// Nil above the link that records exchanges.
@@ -74,7 +75,8 @@ extension HTTPRequest {
         set { loadValues[option: Download.self] = newValue }
     }
 
-    /// How many progress updates in the request a call site ends. A link may add more of them.
+    /// How many of the progress updates in the request end at their call site. A link may add further updates. They end
+    /// when a download is complete.
     var ownedUpdates: Int {
         get { loadValues[option: OwnedUpdates.self] }
         set { loadValues[option: OwnedUpdates.self] = newValue }

@@ -41,7 +41,7 @@ import Synchronization
 /// `request[option: ServerEnvironment.self]` is ``RequestSettings/serverEnvironment``. If the environment can change
 /// while the app runs, use ``provided(by:)``.
 public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
-    /// Not set: the client environment applies.
+    /// Nil. A request that doesn't set the option gets the environment of its client.
     public static let defaultOptionValue: ServerEnvironment? = nil
 
     /// The method of requests without one. Nil means GET.
@@ -279,8 +279,10 @@ extension HTTPRequest {
     }
 
     /// A copy with the method and the URL that the request will have in its environment, to describe or recognize it.
-    /// Links above ``ApplyEnvironment`` receive requests without a host. The host is nil if a closure provides the
-    /// client's environment.
+    ///
+    /// Use it in a link above ``ApplyEnvironment``, because the requests that it receives have no host yet. The host is
+    /// still nil if a closure provides the environment of the client. Don't send the copy, because it may lack the
+    /// body.
     public var withEnvironment: HTTPRequest {
         guard let environment = missingEnvironment else { return self }
         return changed(self) { shown in
@@ -289,7 +291,7 @@ extension HTTPRequest {
         }
     }
 
-    /// A copy with the body, and with the environment's method, URL and headers.
+    /// A copy with the body, and with the method, the URL and the headers that the environment sets.
     package var completed: HTTPRequest {
         guard let environment = missingEnvironment else { return self }
         return changed(self) { environment.apply(to: &$0) }

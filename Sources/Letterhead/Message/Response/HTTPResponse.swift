@@ -59,7 +59,7 @@ public struct HTTPResponse: Sendable {
         _modify { yield &parts.status }
     }
 
-    /// The header fields as received, in order, unless a link changed them.
+    /// The header fields as they were received, in order, with the changes that links made.
     public var headers: HTTPHeaders {
         get { parts.headers }
         _modify { yield &parts.headers }
@@ -83,7 +83,8 @@ public struct HTTPResponse: Sendable {
         _modify { yield &parts.statusReason }
     }
 
-    /// A typed value that a loader or a validator attached to the response, or the default value for the key.
+    /// A typed value that a loader, a link or a validator has attached to the response, or the default value of the
+    /// option.
     public subscript<Key: HTTPRequestOption>(option key: Key.Type) -> Key.Value {
         get { parts.values[option: key] }
         set { parts.values[option: key] = newValue }
@@ -91,7 +92,8 @@ public struct HTTPResponse: Sendable {
 }
 
 extension HTTPResponse: CustomStringConvertible, CustomReflectable {
-    /// The status, the request line, the headers, and the body's media type and length. Secrets are redacted.
+    /// The status, the method and the URL of the request, the headers, and the media type and the length of the body.
+    /// Secrets are redacted.
     public var description: String {
         let redaction = request.redaction
         var lines = ["\(status) for \(redaction.requestLine(of: request))"]
@@ -214,13 +216,14 @@ extension HTTPRequest {
     public struct Attempt: Sendable, Hashable, CustomStringConvertible {
         /// The attempt number, counting from 1.
         public var number: Int
-        /// The response status, or nil if the attempt failed.
+        /// The status of the response, or nil if the attempt failed without a response.
         public var status: HTTPStatus?
         /// The error code, or nil if the server responded.
         public var errorCode: HTTPError.Code?
-        /// The delay before the next attempt, or nil if no retry followed.
+        /// The wait before the next attempt, or nil if no retry followed.
         public var delay: Duration?
-        /// The reason for retrying or not retrying.
+        /// The reason for retrying or not retrying, such as the name of the strategy. Empty if there was nothing to
+        /// decide.
         public var reason: String
 
         /// Creates an attempt, for a custom link that retries, or for a test. Pass a status or an error code, and the

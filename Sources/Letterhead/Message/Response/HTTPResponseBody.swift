@@ -68,7 +68,7 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
         }
     }
 
-    /// Returns all bytes.
+    /// Returns all bytes. For a streamed body, it waits until all of them have arrived.
     ///
     /// - Parameter limit: the largest number of bytes in a streamed body. A body in memory is returned completely,
     ///   regardless of its size. Default: 64 MiB.
@@ -86,7 +86,7 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
         return bytes.take()
     }
 
-    /// How a body has ended.
+    /// How a body has ended, for ``onEnd(_:)``.
     public enum End: Sendable {
         /// All pieces were read.
         case complete
@@ -236,6 +236,7 @@ public struct HTTPResponseBody: AsyncSequence, Sendable {
         }
     }
 
+    /// An iterator over the pieces of a body, in the order in which they arrive.
     public struct Iterator: AsyncIteratorProtocol, Sendable {
         private var data: Data?
         private let walk: OneTimeStream.Walk?

@@ -18,9 +18,9 @@ public struct HTTPStatus: Hashable, Sendable, Comparable, ExpressibleByIntegerLi
     public var isSuccess: Bool { (200...299).contains(code) }
     /// Whether the client must do more to complete the request: 300 to 399.
     public var isRedirection: Bool { (300...399).contains(code) }
-    /// Whether the request caused the failure: 400 to 499.
+    /// Whether the request is at fault, such as a wrong URL or missing credentials: 400 to 499.
     public var isClientError: Bool { (400...499).contains(code) }
-    /// Whether the server caused the failure: 500 to 599.
+    /// Whether the server failed to process a request that may be valid: 500 to 599.
     public var isServerError: Bool { (500...599).contains(code) }
 
     /// The registered phrase, such as `Not Found`, or empty for an unregistered code.

@@ -5,12 +5,13 @@ import Synchronization
 extension HTTPResponse {
     /// How the client delivers a response body.
     public enum Delivery: Sendable, Hashable {
-        /// The whole body in memory, limited by ``RequestSettings/responseLimit``.
+        /// The whole body is in memory when the response is returned. ``RequestSettings/responseLimit`` limits its
+        /// size.
         case buffered
-        /// In pieces, as the reader requests them. The response is returned as soon as its head is complete. Iterate
-        /// the body once.
+        /// The body arrives in pieces, as the reader requests them. The response is returned as soon as its head is
+        /// complete. Iterate the body once.
         case streamed
-        /// To a file. The response body is then empty. See ``HTTPResponse/savedFile``.
+        /// The body is saved to a file, and the body of the response is empty. See ``HTTPResponse/savedFile``.
         ///
         /// The bytes are saved under a hidden name in the same folder. They replace the file when the body is complete
         /// and the response is accepted. An existing file stays unchanged if a validator,

@@ -28,7 +28,7 @@ extension HTTPResponse {
         /// The target, resolved against the URL of the request. Nil if it isn't a valid URL.
         ///
         /// Characters that a URL doesn't allow are percent-encoded. A server may name any host: the client sends no
-        /// credentials to a different origin. Each access resolves the reference.
+        /// credentials to a different origin. Each access resolves the reference again.
         public var target: URL? {
             guard let context, !reference.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else { return nil }
             var target = context.resolving(reference)
@@ -40,13 +40,15 @@ extension HTTPResponse {
 
         /// The relation types in lower case, such as `next`. Only the first `rel` counts.
         ///
-        /// If the link has an `anchor`, they relate the resource that it names to the target, instead of the response.
+        /// They tell how the response relates to the target. If the link has an `anchor`, they tell it for the resource
+        /// at the anchor instead.
         public var relations: [String] {
             let types = (self["rel"] ?? "").split(at: " ").flatMap { $0.split(at: "\t") }
             return types.map(ASCII.keyword).filter { !$0.isEmpty }
         }
 
-        /// The first parameter with a name in any case, such as `title`.
+        /// The value of the first parameter with a name, such as `title`, or nil if the link doesn't have it. The case
+        /// of the name doesn't matter.
         public subscript(name: String) -> String? {
             parameters.first { ASCII.equalIgnoringCase($0.name, name) }?.value
         }

@@ -40,8 +40,10 @@ extension HTTPResponse {
         /// OpenSSL, its derivatives and GnuTLS report it, and a missing close_notify is then an error.
         public var hasUnauthenticatedEnd = false
 
+        /// Creates metrics in which everything is zero or unknown, for a custom transport or a test.
         public init() {}
 
+        /// One line with the times that aren't zero, the byte counts, and what is known of the connection.
         public var description: String {
             let times = [
                 ("total", total), ("first byte", firstByte), ("name", nameLookup), ("connect", connect),
@@ -139,8 +141,9 @@ private struct LateValues: HTTPRequestOption {
 /// What a transport knows about a response only after its end. It is a class, because the caller receives a streamed
 /// response earlier.
 final class TransportFacts: Sendable {
-    /// Facts for observers. A transport records them only for observed requests.
+    /// Facts that only observers receive. A transport records them only for observed requests.
     struct Details: Sendable {
+        /// The time that the request waited for a connection.
         var queued = Duration.zero
         /// The requests that held the connections, if waiting reached a time limit.
         var holders: [String] = []

@@ -45,7 +45,7 @@ struct Filename: Sendable {
 
     private init(stem: String, suffix: String) { (self.stem, self.suffix) = (stem, suffix) }
 
-    /// Keeps what is safe in the last path component. Returns nil if nothing is left.
+    /// Creates a name from what is safe in the last path component. Returns nil if nothing is left.
     init?(_ text: String) {
         // Scalars, because a combining mark would hide a separator.
         let components = text.unicodeScalars.split { $0 == "/" || $0 == "\\" }

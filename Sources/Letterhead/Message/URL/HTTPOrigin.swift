@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The parts of a base URL, which fill in what a request lacks.
+/// The parts of a base URL. They fill in the parts that a request doesn't have.
 struct BaseURL: BaseURLParts, Hashable, Sendable {
     let scheme: String?
     let userInfo: String?
@@ -102,8 +102,8 @@ public struct HTTPOrigin: Sendable, CustomStringConvertible {
         self.init(scheme: parts.scheme ?? "https", host: host, port: port)
     }
 
-    /// Whether a network can't read what is sent to the origin, because it uses https or is this machine. Credentials
-    /// and cookies with `Secure` are sent only to such origins.
+    /// Whether the network can't read what is sent to the origin: the scheme is https, or the host is this machine.
+    /// Credentials and cookies with `Secure` are sent only to such origins.
     public var isSecure: Bool {
         if scheme.isSame(as: "https") || host.isSame(as: "localhost") || host.isSame(as: "[::1]") { return true }
         let numbers = host.split(at: ".", omittingEmpty: false).map { number in

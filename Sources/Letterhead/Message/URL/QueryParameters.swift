@@ -75,6 +75,7 @@ public struct QueryParameters: Hashable, Sendable {
         }
     }
 
+    /// Creates a query without items.
     public init() {}
 
     /// Creates a query from items. It keeps their order, and items with the same name.

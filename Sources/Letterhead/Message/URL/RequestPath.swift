@@ -92,7 +92,7 @@ public struct RequestPath: Hashable, Sendable {
     /// Whether the path is refused because it contains other URL parts. Descriptions don't show such a path.
     var namesOtherParts: Bool { defect?.namesOtherParts == true }
 
-    /// Returns the same path written differently, with more of its bytes escaped.
+    /// Returns the same path, written with more escapes.
     package func written(as text: String) -> RequestPath {
         RequestPath(escaped: text, route: route, defect: defect, secrets: secrets)
     }
@@ -113,6 +113,8 @@ extension RequestPath: ExpressibleByStringInterpolation {
             secrets: stringInterpolation.secrets)
     }
 
+    /// The values that a path literal can contain: `\(value)`, `\(value, name: "login")`, `\(segments: list)`,
+    /// `\(secret: token)` and `\(raw: text)`.
     public struct StringInterpolation: StringInterpolationProtocol, Sendable {
         fileprivate var text = ""
         fileprivate var defect: Defect?
@@ -121,6 +123,7 @@ extension RequestPath: ExpressibleByStringInterpolation {
 
         public init(literalCapacity: Int, interpolationCount: Int) { text.reserveCapacity(literalCapacity + 16) }
 
+        /// Appends a literal part of the path. Its slashes and escapes are kept.
         public mutating func appendLiteral(_ literal: String) {
             text += literal
             route += literal

@@ -108,8 +108,8 @@ public struct URITemplate: Sendable, CustomStringConvertible {
 }
 
 extension URITemplate {
-    /// Values for the variables: strings, numbers, and all other query values. Lists and pairs are allowed, too. An
-    /// empty list counts as no value.
+    /// The values for the variables in a template: strings, numbers, lists, pairs, and all other query values. An empty
+    /// list counts as no value.
     ///
     /// ```swift
     /// [

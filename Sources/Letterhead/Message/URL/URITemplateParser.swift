@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Why a template is malformed (RFC 6570, 2), and where.
+/// The rule that a malformed template violates (RFC 6570, 2), and the position.
 struct URITemplateDefect: Error {
     /// The offset in bytes where the rule is broken.
     let offset: Int
