@@ -10,10 +10,11 @@ public import LetterheadFoundation
 /// let user = try await client.send(request)
 /// ```
 ///
-/// It behaves like the wrapped template and can be decorated like any other. It loses two properties:
+/// It behaves like the wrapped template, and you can decorate it like any other. Only two properties of the wrapped
+/// template are lost:
 ///
-/// - the ``RequestTemplate/Failure`` type: use ``HTTPError/failure(as:)``.
-/// - the pages: call `.paginated()` on the `AnyTemplate`.
+/// - the ``RequestTemplate/Failure`` type: decode an error body with ``HTTPError/failure(as:)`` instead.
+/// - the pagination: call `.paginated()` or `.paginated(by:)` on the `AnyTemplate`.
 public struct AnyTemplate<Response: Sendable>: RequestTemplate {
     private let base: any RequestTemplate<Response>
 

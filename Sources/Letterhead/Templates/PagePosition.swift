@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// The position of a page in its sequence. It is what differs between the requests for the pages.
+/// The position of a page in its sequence. The requests for the pages differ only in their positions.
 ///
 /// To store a position, see ``PageCheckpoint``.
 public enum PagePosition: Sendable, Hashable, Codable {
@@ -17,7 +17,7 @@ public enum PagePosition: Sendable, Hashable, Codable {
     /// The page is requested only from the origin of this URL. If the environment or the base URL has a different
     /// origin, sending fails with `.invalidRequest` before anything is sent.
     case url(String)
-    /// A page that only the previous response can identify. It cannot be requested.
+    /// A page that only the response of the previous page can identify. A request for it fails with `.invalidRequest`.
     case unknown
 }
 
@@ -50,6 +50,7 @@ public struct PageCheckpoint: Sendable, Hashable, Codable {
     /// The position that identifies the page for the server.
     public var position: PagePosition
 
+    /// Creates a checkpoint, for example from a number and a cursor that you have stored yourself.
     public init(page: Int, position: PagePosition) {
         self.page = page
         self.position = position

@@ -3,8 +3,8 @@ public import LetterheadFoundation
 
 /// A template that requests one page of a sequence, and creates the template for the next page.
 ///
-/// To iterate over pages, pass `template.paginated()` or `template.paginated(by:)` to a client's `pages(of:)` or
-/// `items(of:)`. Implement the protocol only if a custom ``Pagination`` cannot describe the API. If the API numbers its
+/// To iterate over pages, pass `template.paginated()` or `template.paginated(by:)` to `pages(of:)` or `items(of:)` of a
+/// client. Implement the protocol only if a custom ``Pagination`` cannot describe the API. If the API numbers its
 /// pages, a decorator declares only ``page`` and ``requestForNextPage()``:
 ///
 /// ```swift
@@ -71,7 +71,7 @@ extension PaginatedTemplate {
 
 /// A page of a sequence: its decoded value, its response and its number.
 public struct Page<Value: Sendable>: Sendable {
-    /// The decoded value.
+    /// The value that the template decoded from the response.
     public let value: Value
     /// The number of items on the page. Nil if unknown.
     public let itemCount: Int?

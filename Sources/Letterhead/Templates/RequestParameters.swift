@@ -9,7 +9,7 @@
 public struct RequestParameters: Sendable, ExpressibleByDictionaryLiteral {
     private var items: [(name: String, value: any ParameterValue)] = []
     private var places: [[UInt8]: Int] = [:]
-    /// Why the parameters cannot be sent: a decorator could not write a value into them.
+    /// Why the parameters cannot be sent. A decorator sets it if it could not write a value into them.
     var conflict: String?
 
     /// Creates parameters without values, which send nothing.

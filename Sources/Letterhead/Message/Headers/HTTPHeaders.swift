@@ -217,55 +217,103 @@ extension HTTPHeaders.Name: Hashable {
 }
 
 extension HTTPHeaders.Name {
+    /// The media types that the client accepts in the response.
     public static let accept = HTTPHeaders.Name("Accept")
+    /// The content codings that the client accepts, such as `gzip`. The transport sets it.
     public static let acceptEncoding = HTTPHeaders.Name("Accept-Encoding")
+    /// The natural languages that the client prefers.
     public static let acceptLanguage = HTTPHeaders.Name("Accept-Language")
+    /// Whether the server supports requests with `Range`, in a response.
     public static let acceptRanges = HTTPHeaders.Name("Accept-Ranges")
+    /// The seconds since the server generated a response that comes from a cache (RFC 9111, 5.1).
     public static let age = HTTPHeaders.Name("Age")
+    /// The methods that the resource supports, in a response.
     public static let allow = HTTPHeaders.Name("Allow")
+    /// The credentials of the request. Pass an `HTTPAuthentication` to the client instead of setting it.
     public static let authorization = HTTPHeaders.Name("Authorization")
+    /// The rules for caches, in a request or a response (RFC 9111, 5.2).
     public static let cacheControl = HTTPHeaders.Name("Cache-Control")
+    /// Options for this connection, such as `close`.
     public static let connection = HTTPHeaders.Name("Connection")
+    /// How to save or present the content, usually with a filename (RFC 6266). See ``HTTPResponse/suggestedFilename``.
     public static let contentDisposition = HTTPHeaders.Name("Content-Disposition")
+    /// The codings that were applied to the content, such as `gzip`.
     public static let contentEncoding = HTTPHeaders.Name("Content-Encoding")
+    /// The natural languages of the content.
     public static let contentLanguage = HTTPHeaders.Name("Content-Language")
+    /// The number of bytes in the content. A request derives it from its body.
     public static let contentLength = HTTPHeaders.Name("Content-Length")
+    /// The URL of the representation in the response, if it differs from the URL of the request.
     public static let contentLocation = HTTPHeaders.Name("Content-Location")
+    /// The position of the content in the whole representation, in a 206 or 416.
     public static let contentRange = HTTPHeaders.Name("Content-Range")
+    /// The media type of the content. A request has the media type of its body.
     public static let contentType = HTTPHeaders.Name("Content-Type")
+    /// The cookies that the client sends back (RFC 6265). A ``CookieJar`` sets it.
     public static let cookie = HTTPHeaders.Name("Cookie")
+    /// The time at which the message was created.
     public static let date = HTTPHeaders.Name("Date")
+    /// The version of the representation in the response. Send it in `If-Match` or `If-None-Match`.
     public static let eTag = HTTPHeaders.Name("ETag")
+    /// What the client expects before it sends the body: `100-continue`.
     public static let expect = HTTPHeaders.Name("Expect")
+    /// The time until which a cache may reuse the response (RFC 9111, 5.3).
     public static let expires = HTTPHeaders.Name("Expires")
+    /// The host and port of the request. The transport derives it from the URL.
     public static let host = HTTPHeaders.Name("Host")
+    /// The key by which a server recognizes a retry. See ``RequestTemplate/idempotent(key:)``.
     public static let idempotencyKey = HTTPHeaders.Name("Idempotency-Key")
+    /// Processes the request only if the resource has one of these entity tags, to avoid lost updates.
     public static let ifMatch = HTTPHeaders.Name("If-Match")
+    /// Requests a representation only if it has changed since this date. Otherwise, the response is a 304.
     public static let ifModifiedSince = HTTPHeaders.Name("If-Modified-Since")
+    /// Requests a representation only if it has none of these entity tags. Otherwise, the response is a 304.
     public static let ifNoneMatch = HTTPHeaders.Name("If-None-Match")
+    /// Applies `Range` only if the representation still has this entity tag or date.
     public static let ifRange = HTTPHeaders.Name("If-Range")
+    /// Processes the request only if the resource hasn't changed since this date.
     public static let ifUnmodifiedSince = HTTPHeaders.Name("If-Unmodified-Since")
+    /// The date of the last change to the representation.
     public static let lastModified = HTTPHeaders.Name("Last-Modified")
+    /// Links to related resources (RFC 8288). See ``HTTPResponse/links``.
     public static let link = HTTPHeaders.Name("Link")
+    /// The URL of a created resource or a redirect. See ``HTTPResponse/location``.
     public static let location = HTTPHeaders.Name("Location")
+    /// The origin of the web page that sends a request (RFC 6454, 7).
     public static let origin = HTTPHeaders.Name("Origin")
+    /// Optional behavior that the client prefers, such as `return=minimal` (RFC 7240).
     public static let prefer = HTTPHeaders.Name("Prefer")
+    /// What a proxy requires in a 407. See ``HTTPResponse/challenges``.
     public static let proxyAuthenticate = HTTPHeaders.Name("Proxy-Authenticate")
+    /// The credentials for a proxy. A request that sets it fails: set them in the transport instead.
     public static let proxyAuthorization = HTTPHeaders.Name("Proxy-Authorization")
+    /// The part of the representation that the client requests, such as `bytes=0-1023`.
     public static let range = HTTPHeaders.Name("Range")
+    /// The URL of the page that contains the link to the request.
     public static let referer = HTTPHeaders.Name("Referer")
+    /// The wait before a retry, in seconds or as a date. See ``HTTPHeaders/retryAfter(now:)``.
     public static let retryAfter = HTTPHeaders.Name("Retry-After")
     /// `Retry-After-Ms`: milliseconds. Some APIs send it in addition to `Retry-After`.
     public static let retryAfterMilliseconds = HTTPHeaders.Name("Retry-After-Ms")
+    /// The software of the server.
     public static let server = HTTPHeaders.Name("Server")
+    /// A cookie that the server sets (RFC 6265). The field occurs once for each cookie.
     public static let setCookie = HTTPHeaders.Name("Set-Cookie")
+    /// The transfer codings that the client accepts, and whether it accepts trailers.
     public static let te = HTTPHeaders.Name("TE")
+    /// The names of the fields that follow the body. See ``HTTPResponse/trailers``.
     public static let trailer = HTTPHeaders.Name("Trailer")
+    /// The transfer codings of the message in HTTP/1.1. A transport sets it.
     public static let transferEncoding = HTTPHeaders.Name("Transfer-Encoding")
+    /// The protocols to which the connection should change.
     public static let upgrade = HTTPHeaders.Name("Upgrade")
+    /// The software of the client.
     public static let userAgent = HTTPHeaders.Name("User-Agent")
+    /// The request headers that the choice of the representation depends on. Caches compare them.
     public static let vary = HTTPHeaders.Name("Vary")
+    /// The proxies that forwarded the message.
     public static let via = HTTPHeaders.Name("Via")
+    /// What a server requires in a 401. See ``HTTPResponse/challenges``.
     public static let wwwAuthenticate = HTTPHeaders.Name("WWW-Authenticate")
 }
 

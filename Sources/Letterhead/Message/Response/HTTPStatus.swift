@@ -71,67 +71,127 @@ public struct HTTPStatusSet: Hashable, Sendable, ExpressibleByArrayLiteral {
 }
 
 extension HTTPStatus {
+    /// 100: the server has received the request head and waits for the body.
     public static let `continue` = HTTPStatus(100)
+    /// 101: the server uses the protocol that the request named in `Upgrade` from now on.
     public static let switchingProtocols = HTTPStatus(101)
+    /// 102: the server has accepted the request but hasn't completed it (RFC 2518, 10.1).
     public static let processing = HTTPStatus(102)
+    /// 103: an interim response with headers that the final response will probably have (RFC 8297).
     public static let earlyHints = HTTPStatus(103)
+    /// 200: the request succeeded, and the body is its result.
     public static let ok = HTTPStatus(200)
+    /// 201: the request created a resource. Its URL is in ``HTTPResponse/location``.
     public static let created = HTTPStatus(201)
+    /// 202: the server will process the request later, and it may still fail.
     public static let accepted = HTTPStatus(202)
+    /// 203: the request succeeded, and a proxy has changed the response of the server.
     public static let nonAuthoritativeInformation = HTTPStatus(203)
+    /// 204: the request succeeded, and the response has no body.
     public static let noContent = HTTPStatus(204)
+    /// 205: the request succeeded, and the client should clear the form that it sent.
     public static let resetContent = HTTPStatus(205)
+    /// 206: the body is the part that the request named in `Range`.
     public static let partialContent = HTTPStatus(206)
+    /// 207: the body has a separate status for each resource (RFC 4918, 11.1).
     public static let multiStatus = HTTPStatus(207)
+    /// 208: an earlier part of the same response already describes the resource (RFC 5842, 7.1).
     public static let alreadyReported = HTTPStatus(208)
+    /// 226: the body is the result of an operation, such as a difference, on the resource (RFC 3229, 10.4.1).
     public static let imUsed = HTTPStatus(226)
+    /// 300: the resource has several representations, and the client chooses one.
     public static let multipleChoices = HTTPStatus(300)
+    /// 301: the resource has a new URL. A redirected POST usually becomes a GET.
     public static let movedPermanently = HTTPStatus(301)
+    /// 302: the resource temporarily has a different URL. A redirected POST usually becomes a GET.
     public static let found = HTTPStatus(302)
+    /// 303: the result is at a different URL, which is requested with GET.
     public static let seeOther = HTTPStatus(303)
+    /// 304: the representation that the client has is current, and the response has no body.
     public static let notModified = HTTPStatus(304)
+    /// 305: deprecated, because a server must not choose the proxy.
     public static let useProxy = HTTPStatus(305)
+    /// 307: the resource temporarily has a different URL. The method stays the same.
     public static let temporaryRedirect = HTTPStatus(307)
+    /// 308: the resource has a new URL. The method stays the same.
     public static let permanentRedirect = HTTPStatus(308)
+    /// 400: the request is malformed or invalid.
     public static let badRequest = HTTPStatus(400)
+    /// 401: the request has no valid credentials. ``HTTPResponse/challenges`` names what the server accepts.
     public static let unauthorized = HTTPStatus(401)
+    /// 402: reserved. Some APIs send it if an account must be paid for.
     public static let paymentRequired = HTTPStatus(402)
+    /// 403: the server refuses the request, for example because the user lacks a permission.
     public static let forbidden = HTTPStatus(403)
+    /// 404: the server has no resource at this URL, or doesn't reveal it to this user.
     public static let notFound = HTTPStatus(404)
+    /// 405: the resource doesn't support the method. `Allow` lists the methods that it supports.
     public static let methodNotAllowed = HTTPStatus(405)
+    /// 406: the resource has no representation that `Accept` and the related headers permit.
     public static let notAcceptable = HTTPStatus(406)
+    /// 407: the proxy requires credentials.
     public static let proxyAuthenticationRequired = HTTPStatus(407)
+    /// 408: the server didn't receive the whole request in the time that it waits.
     public static let requestTimeout = HTTPStatus(408)
+    /// 409: the request contradicts the current state of the resource.
     public static let conflict = HTTPStatus(409)
+    /// 410: the resource existed and was removed for good.
     public static let gone = HTTPStatus(410)
+    /// 411: the server requires a `Content-Length`.
     public static let lengthRequired = HTTPStatus(411)
+    /// 412: a condition of the request, such as `If-Match`, isn't met.
     public static let preconditionFailed = HTTPStatus(412)
+    /// 413: the request body is larger than the server accepts.
     public static let contentTooLarge = HTTPStatus(413)
+    /// 414: the URL is longer than the server accepts.
     public static let uriTooLong = HTTPStatus(414)
+    /// 415: the server doesn't support the media type or the coding of the request body.
     public static let unsupportedMediaType = HTTPStatus(415)
+    /// 416: the representation doesn't contain the range that the request named in `Range`.
     public static let rangeNotSatisfiable = HTTPStatus(416)
+    /// 417: the server can't meet the `Expect` of the request.
     public static let expectationFailed = HTTPStatus(417)
+    /// 421: this server doesn't respond for the host of the request.
     public static let misdirectedRequest = HTTPStatus(421)
+    /// 422: the request body is well formed, but its content is invalid.
     public static let unprocessableContent = HTTPStatus(422)
+    /// 423: the resource is locked (RFC 4918, 11.3).
     public static let locked = HTTPStatus(423)
+    /// 424: the request depends on a different one, which has failed (RFC 4918, 11.4).
     public static let failedDependency = HTTPStatus(424)
+    /// 425: the request came before the TLS handshake was complete, and could be a replay (RFC 8470, 5.2).
     public static let tooEarly = HTTPStatus(425)
+    /// 426: the server requires a protocol that it names in `Upgrade`.
     public static let upgradeRequired = HTTPStatus(426)
+    /// 428: the server requires a condition such as `If-Match` (RFC 6585, 3).
     public static let preconditionRequired = HTTPStatus(428)
+    /// 429: the client has exceeded a rate limit (RFC 6585, 4). See ``HTTPHeaders/retryAfter(now:)``.
     public static let tooManyRequests = HTTPStatus(429)
+    /// 431: the request headers are larger than the server accepts (RFC 6585, 5).
     public static let requestHeaderFieldsTooLarge = HTTPStatus(431)
+    /// 451: the resource must not be delivered for legal reasons (RFC 7725).
     public static let unavailableForLegalReasons = HTTPStatus(451)
+    /// 500: the server failed for an unexpected reason.
     public static let internalServerError = HTTPStatus(500)
+    /// 501: the server doesn't support the method for any resource.
     public static let notImplemented = HTTPStatus(501)
+    /// 502: a proxy or gateway received an invalid response from the server that it asked.
     public static let badGateway = HTTPStatus(502)
+    /// 503: the server is overloaded or in maintenance. It may send `Retry-After`.
     public static let serviceUnavailable = HTTPStatus(503)
+    /// 504: a proxy or gateway received no response from the server that it asked.
     public static let gatewayTimeout = HTTPStatus(504)
+    /// 505: the server doesn't support the version of HTTP.
     public static let httpVersionNotSupported = HTTPStatus(505)
+    /// 506: the server is misconfigured: the chosen variant negotiates itself (RFC 2295, 8.1).
     public static let variantAlsoNegotiates = HTTPStatus(506)
+    /// 507: the server has no space to store what the request needs (RFC 4918, 11.5).
     public static let insufficientStorage = HTTPStatus(507)
+    /// 508: the server found an infinite loop while it processed the request (RFC 5842, 7.2).
     public static let loopDetected = HTTPStatus(508)
+    /// 511: the network requires a login before it gives access (RFC 6585, 6).
     public static let networkAuthenticationRequired = HTTPStatus(511)
-    /// The status of an overloaded server. The code isn't registered, but several APIs use it.
+    /// 529: the server is overloaded. The code isn't registered, but several APIs use it.
     public static let overloaded = HTTPStatus(529)
 }
 

@@ -2,8 +2,10 @@
 import LetterheadFoundation
 
 extension HTTPBody {
-    /// Returns this body compressed with gzip (RFC 1952), with a `Content-Encoding` header. The server must support
-    /// compressed requests.
+    /// Returns this body compressed with gzip (RFC 1952), and adds the header `Content-Encoding`.
+    ///
+    /// Use it for a large body, and only for a server that accepts compressed requests:
+    /// `JSONBody(report).compressed()`.
     ///
     /// - Parameter level: the compression level, from 1 (fastest) to 9 (smallest). Sending with any other level fails
     ///   with ``HTTPBodyError/invalid(_:file:)``. Default: 6.
@@ -24,7 +26,7 @@ struct CompressedBody: SteadyBody {
 
     var isEmpty: Bool { body.isEmpty }
 
-    /// The body's headers, with `gzip` as the last Content-Encoding (RFC 9110, 8.4).
+    /// The headers of the uncompressed body, with `gzip` as the last Content-Encoding (RFC 9110, 8.4).
     var additionalHeaders: HTTPHeaders {
         var headers = body.additionalHeaders
         headers[.contentEncoding] = headers[.contentEncoding].map { "\($0), gzip" } ?? "gzip"

@@ -7,7 +7,9 @@ public import LetterheadFoundation
 /// DataBody(png, contentType: "image/png")
 /// ```
 public struct DataBody: HTTPBody, SteadyBody {
+    /// The bytes that are sent.
     public let data: Data
+    /// The Content-Type of the body, and the additional headers that you passed.
     public var additionalHeaders: HTTPHeaders
 
     /// Creates a body from bytes. It has no Content-Type unless you pass a `contentType`, or a Content-Type among the

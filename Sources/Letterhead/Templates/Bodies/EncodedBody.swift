@@ -23,6 +23,7 @@ public typealias JSONBody = EncodedBody
 ///
 /// If the encoder throws, sending fails with `.invalidRequest` and the underlying error before anything is sent.
 public struct EncodedBody: HTTPBody {
+    /// The Content-Type of the body, and the additional headers that you passed.
     public var additionalHeaders: HTTPHeaders
     /// A closure, so that the description of the body doesn't contain the value.
     private let make: @Sendable (any HTTPBodyEncoder) throws -> Data
@@ -54,10 +55,11 @@ public struct EncodedBody: HTTPBody {
     public func encode() throws -> Data { try make(encoder ?? JSONEncoder.standard) }
 }
 
-/// Encodes a value to a body's bytes: `JSONEncoder`, `PropertyListEncoder`, or a custom encoder for another format.
+/// Encodes a value to the bytes of a body: `JSONEncoder`, `PropertyListEncoder`, or a custom encoder for a different
+/// format.
 ///
 /// Pass an encoder to ``EncodedBody`` with its media type. To write one, implement a single function. Sending the
-/// request calls it once, and every attempt sends its bytes. Throw an error for a value that you cannot encode.
+/// request calls it once, and every attempt sends the same bytes.
 ///
 /// ```swift
 /// struct LinesEncoder: HTTPBodyEncoder {
@@ -65,6 +67,7 @@ public struct EncodedBody: HTTPBody {
 /// }
 /// ```
 public protocol HTTPBodyEncoder: Sendable {
+    /// Returns the bytes for a value. If it throws, the request fails with `.invalidRequest`, and nothing is sent.
     func encode<Value: Encodable>(_ value: Value) throws -> Data
 }
 

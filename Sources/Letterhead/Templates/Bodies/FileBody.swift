@@ -18,9 +18,11 @@ public import LetterheadFoundation
 ///
 /// If the file size changes during the upload, the upload is aborted. With a range, the file may grow.
 public struct FileBody: HTTPBody, SteadyBody {
+    /// The file that is sent.
     public let url: URL
     /// The range of bytes to send. Nil for the whole file.
     public let range: Range<Int>?
+    /// The Content-Type of the body, and the additional headers that you passed.
     public var additionalHeaders: HTTPHeaders
 
     /// Creates a body from a file, or from a range in it. Nothing accesses the file until you send the request.

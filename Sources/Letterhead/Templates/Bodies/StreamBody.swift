@@ -19,9 +19,11 @@ import Synchronization
 /// ``HTTPBodyError/invalid(_:file:)``. Otherwise, the request has no Content-Length. A one-shot stream isn't sent again
 /// for a retry, a redirect or new credentials.
 public struct StreamBody: HTTPBody, SteadyBody {
+    /// The Content-Type of the body, and the additional headers that you passed.
     public var additionalHeaders: HTTPHeaders
+    /// The length that you passed. Nil if you passed none: the request then has no Content-Length.
     public let contentLength: Int?
-    /// Whether each attempt can have a new stream.
+    /// Whether the request can be sent again, because each attempt has a new stream. False for a one-shot stream.
     public let isReplayable: Bool
     private let walk: @Sendable () throws -> BodyChunks
 
@@ -39,7 +41,8 @@ public struct StreamBody: HTTPBody, SteadyBody {
         self.init(length, contentType, additionalHeaders, isReplayable: true, make)
     }
 
-    /// Creates a body from a stream that can be iterated only once, and so sent only once.
+    /// Creates a body from a stream that can be iterated only once. The request isn't sent again for a retry, a
+    /// redirect or new credentials.
     public init<Stream: AsyncSequence & Sendable>(
         once stream: Stream, length: Int? = nil, contentType: MediaType? = nil, additionalHeaders: HTTPHeaders = [:]
     ) where Stream.Element == Data {

@@ -10,7 +10,9 @@ public import LetterheadFoundation
 /// TextBody(old, contentType: "text/plain; charset=iso-8859-1")
 /// ```
 public struct TextBody: HTTPBody, SteadyBody {
+    /// The text that is sent.
     public let text: String
+    /// The Content-Type of the body, and the additional headers that you passed.
     public var additionalHeaders: HTTPHeaders
     private let charset: String
 

@@ -141,7 +141,7 @@ public struct MultipartRequestBuilder<Template: RequestTemplate>: RequestBuilder
     public let template: Template
     private let decorated: WithBody<Template, MultipartBody>
 
-    /// Creates a builder for a body with these parts. Default subtype: `form-data`.
+    /// Creates a builder for a body with these parts. By default, the body is a form (`multipart/form-data`).
     public init(_ template: Template, parts: [MultipartBody.Part], subtype: String = "form-data") {
         self.template = template
         decorated = template.multipart(parts, subtype: subtype)

@@ -29,7 +29,7 @@ extension HTTPBodyDecoder {
 /// The message for a document that could not be decoded: the type, the path and the reason. For JSON, it also contains
 /// where the text is malformed, or how the document writes a missing name.
 struct DecodingProblem: CustomStringConvertible {
-    /// In bytes. A larger document isn't parsed again for the message.
+    /// The largest number of bytes. A larger document isn't parsed again for the message.
     private static let longestDocument = 1 << 20
 
     private let error: any Error

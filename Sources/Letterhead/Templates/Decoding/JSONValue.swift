@@ -18,7 +18,9 @@ public import LetterheadFoundation
 ///   original.
 /// - A decoded document may be nested 64 levels deep.
 public enum JSONValue: Sendable {
+    /// `null`, which also represents a missing value.
     case null
+    /// `true` or `false`.
     case bool(Bool)
     /// A whole number.
     case int(Int64)
@@ -26,9 +28,11 @@ public enum JSONValue: Sendable {
     case uint(UInt64)
     /// Any other number.
     case double(Double)
+    /// A string, without quotation marks and escapes.
     case string(String)
+    /// The elements of an array, in order.
     case array([JSONValue])
-    /// Members are not ordered.
+    /// The members of an object, which have no order.
     case object([String: JSONValue])
 
     /// A member of an object. Null if the object doesn't have the member, or if the value isn't an object.

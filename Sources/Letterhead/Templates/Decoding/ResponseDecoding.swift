@@ -115,10 +115,12 @@ extension HTTPResponse {
     /// let user = try await client.send(HTTPRequest("https://api.example.com/users/ada")).decode(User.self)
     /// ```
     ///
-    /// `Data` and `String` need no decoder. A `String` is the text of the body, or the value of a JSON string if the
-    /// media type is JSON. An optional type is nil for an empty body. The status isn't checked.
-    /// Decoding never runs on the caller's main actor. A value that isn't `Sendable`, such as an instance of a class,
-    /// is sent to the caller.
+    /// - `Data` and `String` need no decoder. A `String` is the text of the body, or the value of a JSON string if the
+    ///   media type is JSON.
+    /// - An optional type is nil for an empty body.
+    /// - The status isn't checked.
+    /// - Decoding never runs on the main actor. A value that isn't `Sendable`, such as an instance of a class, is sent
+    ///   to the actor of the caller.
     ///
     /// - Throws: ``HTTPError`` with `.cannotDecodeResponse`, `.emptyResponse`, or the code of an error while receiving
     ///   a streamed body. `CancellationError` if the calling task was cancelled.
@@ -180,15 +182,16 @@ extension Optional: EmptyRepresentable {
 public struct ProblemDetails: Sendable, Hashable {
     /// A URI that identifies the kind of problem. Default: `about:blank` (the status describes the problem).
     public var type: String
-    /// A short summary, which is the same for every problem of this kind.
+    /// A short summary, which is the same for every problem of this kind. Nil if the body has none.
     public var title: String?
-    /// The status in the body. An intermediary may have changed the response status itself.
+    /// The status that the server wrote into the body. An intermediary may have changed the status of the response
+    /// itself.
     public var status: Int?
-    /// An explanation of this occurrence.
+    /// An explanation of this occurrence, for people. Nil if the body has none.
     public var detail: String?
     /// A URI that identifies this occurrence.
     public var instance: String?
-    /// All other members.
+    /// All other members, which the API defines, by name.
     public var extensions: [String: JSONValue]
 }
 

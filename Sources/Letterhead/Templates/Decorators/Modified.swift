@@ -117,8 +117,8 @@ public struct Modified<Base: RequestTemplate>: RequestDecorator {
     }
 }
 
-// The members of the base. The defaults of RequestDecorator read `base` through the protocol, which copies all layers
-// of nested modifiers for each member. A stored property is read without a copy.
+// These members repeat the defaults of RequestDecorator, which read `base` through the protocol and thus copy all
+// layers of nested modifiers for each member. Here, `base` is a stored property that is read without a copy.
 extension Modified {
     public var path: RequestPath { base.path }
     public var baseURL: URL? { base.baseURL }

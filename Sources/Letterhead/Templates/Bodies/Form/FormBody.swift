@@ -18,6 +18,7 @@ public import LetterheadFoundation
 /// - Creating the form encodes the values. If a value cannot be encoded, sending fails with `.invalidRequest` and the
 ///   underlying `EncodingError`.
 public struct FormBody: HTTPBody, SteadyBody {
+    /// The Content-Type of a form in UTF-8. Change it if the server expects a different one.
     public var additionalHeaders: HTTPHeaders = [
         .contentType: "application/x-www-form-urlencoded; charset=utf-8"
     ]
@@ -67,7 +68,7 @@ extension FormBody: CustomStringConvertible, CustomReflectable {
 }
 
 extension QueryParameters {
-    /// Creates a query from a value's properties.
+    /// Creates a query from the properties of a value.
     ///
     /// ```swift
     /// struct Filter: Encodable, Sendable { var state = "open", labels = ["a", "b"], perPage: Int? }

@@ -18,7 +18,7 @@ struct FormValueEncoder: Encoder, SingleValueEncodingContainer {
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer { FormElements(parent: outer) }
 
-    /// The same value as a parent.
+    /// The same encoder as the parent of nested values, with the key in its path.
     private var outer: FormValueEncoder { FormValueEncoder(writer: writer, name: name, path: codingPath, key: nil) }
 
     func singleValueContainer() -> any SingleValueEncodingContainer { self }

@@ -39,12 +39,14 @@ public struct FormEncoder: HTTPBodyEncoder {
         public static let indices = Options(rawValue: 8)
         /// Writes a date in seconds since 1970, with a fraction if it has one.
         public static let secondsSince1970 = Options(rawValue: 16)
-        /// Writes a space as `+`.
+        /// Writes a space as `+` instead of `%20`, as HTML forms do.
         public static let plus = Options(rawValue: 32)
     }
 
+    /// How names, dates and spaces are written. Default: no option.
     public var options: Options
 
+    /// Creates an encoder. Combine several options in a list, such as `[.dots, .indices]`.
     public init(_ options: Options = []) { self.options = options }
 
     /// Returns a value encoded as a form.

@@ -24,9 +24,11 @@ public import LetterheadFoundation
 /// You don't need to set a boundary. By default, it has 189 random bits, so no part can contain it by accident. A value
 /// keeps its boundary, so every retry sends the same bytes.
 public struct MultipartBody: HTTPBody, SteadyBody {
+    /// The parts, in the order in which they are sent.
     public let parts: [MultipartBody.Part]
     /// The second half of the media type, such as `form-data`.
     public let subtype: String
+    /// The delimiter between the parts. It must not occur in any of them.
     public let boundary: String
 
     /// Creates a body. If the subtype, the boundary or a part is malformed, sending fails with
@@ -96,7 +98,7 @@ public struct MultipartBody: HTTPBody, SteadyBody {
         return try segments { try $0.chunks().held(to: $0.contentLength) }.chunks()
     }
 
-    /// Returns the body's layout (RFC 2046, 5.1.1), with the contents that a closure returns.
+    /// Returns the layout of the body (RFC 2046, 5.1.1), with the contents that a closure returns.
     private func segments(_ content: (any HTTPBody) throws -> BodyChunks) rethrows -> MultipartSegments {
         // Every delimiter except the first ends the preceding content.
         let delimiter = Data("\r\n--\(boundary)\r\n".utf8)
@@ -117,7 +119,7 @@ public struct MultipartBody: HTTPBody, SteadyBody {
 }
 
 extension MultipartBody: CustomStringConvertible, CustomReflectable {
-    /// The body's type, and each part's name and length.
+    /// The media type, and the name and the length of each part.
     public var description: String {
         "multipart/\(subtype): \(parts.map(\.description).joined(separator: ", "))"
     }

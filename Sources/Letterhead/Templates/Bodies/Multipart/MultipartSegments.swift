@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 
-/// A multipart body's bytes in order: for each part a delimiter, the header fields and the content, and at the end the
-/// closing delimiter. The length, the bytes in memory and the stream follow from them.
+/// The bytes of a multipart body in order: for each part a delimiter, the header fields and the content, and at the end
+/// the closing delimiter.
 struct MultipartSegments: Sendable {
     let segments: [BodyChunks]
 
-    /// The number of bytes. Nil if a segment's length is unknown.
+    /// The number of bytes. Nil if the length of a segment is unknown.
     var length: Int? {
         let known = segments.compactMap(\.length)
         return known.count == segments.count ? known.reduce(0, +) : nil
