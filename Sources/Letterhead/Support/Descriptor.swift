@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 package import LetterheadFoundation
 
-/// Reads and writes an open file by its descriptor, also if a signal interrupts the call.
+/// Writes to an open file by its descriptor. If a signal interrupts the call, it is repeated.
 extension Data {
     /// Writes all bytes to a file descriptor. Returns false, with the reason in `errno`, if it cannot write all.
     package func write(to descriptor: Int32) -> Bool {
@@ -19,6 +19,7 @@ extension Data {
     }
 }
 
+/// Reads from an open file by its descriptor. If a signal interrupts the call, it is repeated.
 enum Descriptor {
     /// Reads until the buffer is full or the file ends, and returns the number of bytes. It is negative, with the
     /// reason in `errno`, for an error.

@@ -5,7 +5,7 @@ struct LinkHeader: Sendable {
     typealias Parameters = [(name: String, value: String)]
 
     private let bytes: [UInt8]
-    /// Whether a comma ends a value.
+    /// Whether a comma ends a value, as in a list of links.
     private let isList: Bool
     private var index = 0
 

@@ -36,8 +36,8 @@ package struct SHA256Hash: ~Copyable {
 }
 
 #if !canImport(CryptoKit)
-    /// FIPS 180-4, 6.2, over whole blocks of 64 bytes. It is computed by libcrypto, which libcurl usually loads, or
-    /// otherwise in Swift.
+    /// The algorithm (FIPS 180-4, 6.2) over whole blocks of 64 bytes. libcrypto computes it if the process has loaded
+    /// it, usually with libcurl. Otherwise, Swift code does.
     @safe struct PlainSHA256 {
         /// Has the layout of the public `SHA256_CTX` in libcrypto, in which the state comes first.
         private var context = Self.start

@@ -26,7 +26,7 @@ package enum SystemThread {
         return true
     }
 
-    /// What a new thread receives: an object, because the system passes one pointer.
+    /// The name and the closure that a new thread receives. It is an object, because the system passes one pointer.
     private final class Work: Sendable {
         let name: String
         let body: @Sendable () -> Void

@@ -170,7 +170,8 @@ extension Redaction {
         text.cut(at: mark).map { [String($0.head), String($0.tail)].filter { $0.utf8.count > 3 } } ?? []
     }
 
-    /// Returns a text from the server in the same way, with the given secrets redacted.
+    /// Returns a text from the server in quotation marks, on one line, cut after a number of characters. It redacts the
+    /// given secrets, and anything that may be a token.
     package func words(_ text: String, upTo limit: Int, hiding secrets: [String] = []) -> String {
         // Hide secrets before the text is cut, because a part of one would not be recognized.
         let longest = secrets.reduce(0) { max($0, $1.utf8.count) }

@@ -45,7 +45,7 @@ enum SecretName {
     static func matches(_ name: some Sequence<UInt8>) -> Bool {
         let parts = parts(of: name)
         var counted: Bool?
-        /// Whether the name counts tokens. Searches all parts once.
+        /// Returns whether the name counts tokens. The parts are searched only once, when the answer is first needed.
         func countsTokens() -> Bool {
             let result = counted ?? parts.contains { isOne(of: counts, $0) }
             counted = result
@@ -126,7 +126,7 @@ enum SecretName {
         "sessid",
     ]
 
-    /// Words that are secret as the last part.
+    /// Words that are secret only as the last part of a name.
     private static let lastParts: Set<String> = ["auth", "oauth", "authentication", "pass"]
 
     /// Words that turn `tokens` into a number, as in limits and usage counts for a language model.

@@ -9,7 +9,7 @@ final class ClientIdentity: Hashable, Sendable {
     }
 
     fileprivate let number = Atomic(0)
-    /// The closures that end pauses and streamed bodies.
+    /// The closures that a reset calls to end pauses and streamed bodies.
     fileprivate let held = Mutex(Held())
 
     var generation: ClientGeneration { ClientGeneration(client: self, number: number.load(ordering: .acquiring)) }
@@ -41,7 +41,7 @@ public struct ClientGeneration: Hashable, Sendable {
     let client: ClientIdentity
     fileprivate let number: Int
 
-    /// A weak reference to a client generation.
+    /// A reference to a client generation that doesn't keep the client alive.
     struct Reference {
         private weak var client: ClientIdentity?
         private let number: Int

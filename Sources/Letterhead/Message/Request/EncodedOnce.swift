@@ -58,7 +58,7 @@ extension EncodedOnce: CustomStringConvertible, CustomReflectable {
 /// A body that produces the same bytes each time without keeping a copy of them. They are stored or streamed, or the
 /// bodies that it contains are encoded once.
 protocol SteadyBody: HTTPBody {
-    /// Returns the same body with changed bodies inside. Default: nil (none of its bytes can change).
+    /// Returns the same body with changed bodies inside. Default: nil (it contains no body that could change).
     func mapBodies(_ change: (any HTTPBody) -> any HTTPBody) -> Self?
 }
 

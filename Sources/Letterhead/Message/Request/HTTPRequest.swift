@@ -312,10 +312,10 @@ extension HTTPRequest {
         path.secrets.isEmpty ? earlierSecrets : earlierSecrets.union(path.secrets)
     }
 
-    /// The header fields that are specific to one user.
+    /// The header fields that are specific to one user. See ``isSecret(_:)-(HTTPHeaders.Field)``.
     var secretHeaders: [HTTPHeaders.Field] { headers.filter { isSecret($0) } }
 
-    /// The query items that are specific to one user.
+    /// The query items that are specific to one user. See ``isSecret(_:)-(QueryParameters.Item)``.
     var secretQuery: [QueryParameters.Item] { query.filter { isSecret($0) } }
 
     /// Returns whether a query item is specific to one user, by the rules of ``isSecret(_:)-(HTTPHeaders.Field)``.

@@ -18,7 +18,7 @@ struct LoadContext: Sendable {
     var deadline: DeadlinePoint?
     /// The client settings, for requests that links send on behalf of this one. Nil without a client.
     var defaults: CopyOnWrite<ClientDefaults>?
-    /// Nil if the load isn't observed.
+    /// Where events are recorded. Nil if the load isn't observed.
     var observed: ObservedLoad?
     var values = HTTPRequestOptions()
 }
@@ -26,7 +26,7 @@ struct LoadContext: Sendable {
 /// The observation in which the events of a request are recorded.
 struct ObservedLoad: Sendable {
     let observation: Observation
-    /// Nil above the link that records exchanges.
+    /// The exchange that the request belongs to. Nil above the link that records exchanges.
     var exchange: Observation.Exchange?
 }
 

@@ -58,7 +58,7 @@ public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
     /// The closure that provides the environment, or nil for an environment that has its own parts.
     private let provider: Provider?
 
-    /// A class, so that copies of an environment are equal.
+    /// It is a class, so that copies of an environment are equal although closures can't be compared.
     private final class Provider: Sendable, Hashable {
         let provide: @Sendable (HTTPRequest) async throws -> ServerEnvironment
 

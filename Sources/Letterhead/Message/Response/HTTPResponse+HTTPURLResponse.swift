@@ -72,7 +72,7 @@
                 })
         }
 
-        /// Comparing up to 16 names with each other is faster than hashing them.
+        /// Whether two fields have the same name. Comparing up to 16 names with each other is faster than hashing them.
         private var hasRepeatedName: Bool {
             guard fields.count <= 16 else { return Set(fields.lazy.map(\.name)).count < fields.count }
             return fields.indices.contains { index in

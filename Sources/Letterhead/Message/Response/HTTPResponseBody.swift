@@ -289,7 +289,7 @@ final class OneTimeStream: Sendable {
         var isTaken = false
         var pulls = 0
         var end: End?
-        /// What the next read throws, because nil would mean a complete body.
+        /// The error that the next read throws after a cancellation, because nil would mean a complete body.
         var refusal: (any Error)?
         var isReported = false
         var observers: [@Sendable (End) -> Void] = []
@@ -340,7 +340,7 @@ final class OneTimeStream: Sendable {
         report?()
     }
 
-    /// Returns the only iteration. Later ones throw at their first step.
+    /// Returns an iteration. Only the first one reads the stream, and the others throw at their first step.
     func walk() -> Walk {
         let isFirst = state.withLock { state in
             defer { state.isTaken = true }
@@ -349,7 +349,7 @@ final class OneTimeStream: Sendable {
         return Walk(stream: self, isFirst: isFirst)
     }
 
-    /// An iteration. Dropping it early ends the stream, because no other iteration can continue it.
+    /// One iteration over the stream. Dropping it early ends the stream, because no other iteration can continue it.
     final class Walk: Sendable {
         private let stream: OneTimeStream
         private let isFirst: Bool
@@ -412,7 +412,8 @@ final class OneTimeStream: Sendable {
     }
 }
 
-/// Runs a given closure in a task for each piece, because cancelling a task is the only way to end its pull.
+/// Runs the closure of a body in a task for each piece, because cancelling a task is the only way to end a call in
+/// progress.
 final class PullsInTasks: Sendable {
     private typealias Pull = Task<Data?, any Error>
 

@@ -174,6 +174,6 @@ struct ResponseFile {
 }
 
 extension POSIXError {
-    /// Why the last system call failed.
+    /// The error of the last system call, from `errno`.
     fileprivate static var last: POSIXError { POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
 }

@@ -67,7 +67,7 @@ extension HTTPResponse.Link: CustomStringConvertible, CustomReflectable {
 }
 
 extension HTTPResponse.Link {
-    /// What the references of a response are resolved against.
+    /// The URL that references in a response are relative to.
     struct Context: Sendable {
         let url: URLParts
         private let server: HTTPOrigin?

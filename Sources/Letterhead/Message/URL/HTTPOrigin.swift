@@ -96,7 +96,8 @@ public struct HTTPOrigin: Sendable, CustomStringConvertible {
         self.port = port ?? (self.scheme.isSame(as: "http") ? 80 : 443)
     }
 
-    /// Returns nil without a host, and for a host that isn't ASCII: no request is sent to such a host.
+    /// Creates the origin of a URL. Returns nil without a host, and for a host that isn't ASCII, because no request is
+    /// sent to such a host.
     init?(_ parts: URLParts) {
         guard let (host, port) = parts.hostAndPort, !host.isEmpty, ASCII.isASCII(host) else { return nil }
         self.init(scheme: parts.scheme ?? "https", host: host, port: port)

@@ -161,7 +161,7 @@ enum URITemplateValue: Sendable {
     /// A value that can't be written, with the reason.
     case refused(String)
 
-    /// Returns nil for an empty list, because it counts as no value (RFC 6570, 2.3).
+    /// Converts a query value. Returns nil for an empty list, because it counts as no value (RFC 6570, 2.3).
     init?(_ value: any QueryValue) {
         var items = (value as? URITemplatePairs)?.items ?? QueryParameters()
         let isPairs = !items.isEmpty

@@ -4,7 +4,7 @@
 struct URITemplateDefect: Error {
     /// The offset in bytes where the rule is broken.
     let offset: Int
-    /// The offset where expanding ends, at the start of an expression.
+    /// The offset in bytes where expanding ends: the start of the literal or the expression that is malformed.
     let start: Int
     let rule: String
 
@@ -20,12 +20,12 @@ enum URITemplatePart: Sendable {
 struct URITemplateExpression: Sendable {
     struct Variable: Sendable {
         var name: String
-        /// How many characters of the value are used.
+        /// How many characters of the value are used, as in `{name:3}`. Nil means all.
         var limit: Int?
         var isExploded = false
     }
 
-    /// Operator properties (RFC 6570, appendix A).
+    /// The properties of the operator in an expression (RFC 6570, appendix A).
     struct Operation: Sendable {
         var first = ""
         var separator = ","

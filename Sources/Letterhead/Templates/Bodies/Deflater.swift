@@ -67,7 +67,7 @@ import LetterheadFoundation
     }
 }
 
-/// Compresses a body while reading it.
+/// Compresses a body while it is read. An actor, because the position in the body and the state of zlib change.
 actor DeflateWalk {
     private let deflater: Deflater
     private var walk: BodyChunks.Iterator

@@ -75,7 +75,7 @@ extension JSONEncoder: HTTPBodyEncoder {}
 extension PropertyListEncoder: HTTPBodyEncoder {}
 
 extension JSONEncoder {
-    /// The encoder for bodies without one. The same value always has the same text.
+    /// The encoder for bodies without one. It sorts the keys, so that the same value always has the same text.
     static let standard: JSONEncoder = {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -122,7 +122,6 @@ extension HTTPBody {
 }
 
 extension HTTPRequest {
-    /// Passes the request encoder to the body.
     mutating func passEncoder() {
         if let encoder, let body = body.taking(encoder) { self.body = body }
     }

@@ -149,7 +149,7 @@ extension JSONValue: CustomStringConvertible {
 }
 
 extension JSONValue: Codable {
-    /// Limits the time and the stack that a document can require.
+    /// How deeply a document may be nested. It limits the time and the stack that a document can require.
     static let maximumDepth = 64
 
     /// Any member name, for testing whether a value is an object.

@@ -27,7 +27,7 @@ extension RequestConfigurable {
 }
 
 enum ResponseDecoding {
-    /// The constraint guarantees that the conformance may be used outside of any actor.
+    /// Decodes the body of a response. The constraint guarantees that the conformance may be used outside of any actor.
     static func decode<Value: Decodable>(_ type: Value.Type, from response: HTTPResponse) async throws -> Value {
         let data = try await response.body.data()
         guard data.isEmpty || isData(type) || isText(type) else {

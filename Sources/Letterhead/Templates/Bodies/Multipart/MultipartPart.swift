@@ -25,7 +25,6 @@ extension MultipartBody {
             (self.body, self.fields) = (body, fields)
         }
 
-        /// Returns the same part with a changed body.
         func mapBody(_ change: (any HTTPBody) -> any HTTPBody) -> MultipartBody.Part {
             MultipartBody.Part(change(body), fields)
         }

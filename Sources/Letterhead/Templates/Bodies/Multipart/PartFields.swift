@@ -7,7 +7,7 @@ struct PartFields: Sendable {
     let lines: [UInt8]
     /// The rule that the fields violate. Nil if all are well formed.
     let brokenRule: String?
-    /// The content media type.
+    /// The media type of the content. Nil if the part has none.
     let type: String?
     private let name: String?
     private let filename: String?
