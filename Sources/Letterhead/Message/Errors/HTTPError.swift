@@ -273,9 +273,10 @@ extension HTTPError.Code {
     public static let cannotDecodeResponse = Self(rawValue: "cannotDecodeResponse")
     /// The status isn't one of the accepted statuses. You find the response in ``HTTPError/response``.
     public static let unacceptableStatus = Self(rawValue: "unacceptableStatus")
-    /// A validator refused the response. The underlying error is the one that the validator threw.
+    /// A validator refused the response. If it did so with an error, that is the underlying error.
     public static let validationFailed = Self(rawValue: "validationFailed")
-    /// A body was expected, but the response has none.
+    /// A body was expected, but the response has none. To allow an empty body, make the response type of the template
+    /// optional.
     public static let emptyResponse = Self(rawValue: "emptyResponse")
     /// After at least one retry, a validator asked for one more. It wasn't possible, for example because the request
     /// had reached its maximum number of retries or the retry budget was used up.

@@ -13,9 +13,10 @@ public struct HTTPEvent: Sendable, CustomStringConvertible {
     public let name: Name
     /// The load number, unique in the process.
     public let load: Int
-    /// The load that this one serves, by its number, or nil if it serves no other.
+    /// The number of the load that this load is sent for, or nil if a caller sent it.
     ///
-    /// It is the first page of a page sequence, or the load that needs a token or an alternate request.
+    /// For a page of a page sequence, it is the load of the first page. For a request that a link sends, such as one
+    /// for a token, it is the load that needs it.
     public let parent: Int?
     /// The attempt number, starting at 1, or 0 before the first attempt.
     public internal(set) var attempt: Int

@@ -78,11 +78,12 @@ package final class EventCollector: Sendable {
 }
 
 extension HTTPEvent {
-    /// Whether no further event follows in the load, except from an exchange that outlives it.
+    /// Whether the event is the last one of its load: `load.end`, `load.failed` or `load.cancelled`. Only events of an
+    /// exchange that outlives the load can follow.
     public var isEndOfLoad: Bool { name == .loadEnd || name == .loadFailed || name == .loadCancelled }
 
-    /// One line about a load, as in `GET users/{} 200 in 142.0 ms`: its method, its route or URL, its result and its
-    /// duration. Pass its events in order.
+    /// Returns one line about a load, as in `GET users/{} 200 in 142.0 ms`: the method, the route or the URL, the
+    /// result and the duration. Pass all events of the load, in order.
     public static func line(of events: [HTTPEvent]) -> String {
         guard let first = events.first else { return "(no events)" }
         // Events of an exchange may follow the end of the load.

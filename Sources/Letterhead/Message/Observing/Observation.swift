@@ -236,7 +236,8 @@ extension HTTPEvent {
 extension HTTPRequest {
     /// The facts about this request for an exchange event, for links that create spans themselves.
     ///
-    /// They are the method, the URL without secrets, the origin, the route, and how often the load was sent before.
+    /// They are the method, the URL without secrets, the origin, the route, and the number of earlier exchanges in the
+    /// load.
     public var exchangeEvent: HTTPEvent {
         var event = HTTPEvent(.exchangeStart, route: observation?.route ?? path.route)
         event.describe(self)

@@ -13,14 +13,14 @@ public import LetterheadFoundation
 ///
 /// ``TraceContextPropagation`` sends the context.
 public struct TraceContext: Hashable, Sendable {
-    /// The context for requests from the current task. Default: nil.
+    /// The context for requests from the current task. Default: nil (each load begins a new trace).
     @TaskLocal public static var current: TraceContext?
 
     /// The trace identifier: 32 hexadecimal digits in lower case, not all zero.
     public let traceID: String
     /// The identifier for the span that sends the request: 16 hexadecimal digits in lower case, not all zero.
     public let spanID: String
-    /// Whether the caller may have recorded the trace.
+    /// Whether the service that sent the headers may have recorded the trace.
     public let isSampled: Bool
     /// The header `tracestate`. Its entries belong to the tracing systems. Default: nil.
     public let state: String?

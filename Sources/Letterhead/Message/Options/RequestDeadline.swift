@@ -33,7 +33,8 @@ final class DeadlinePoint: Sendable {
 }
 
 extension RequestSettings {
-    /// The total time that the request may take, beginning at the link ``Deadline``.
+    /// The total time that the request may take, with all attempts, waits and the reading of a streamed body. It begins
+    /// at the link ``Deadline``.
     ///
     /// Default: not set (the default of that link). Set it to nil for no deadline, even if the link has a default. A
     /// request that exceeds the limit fails with `.timedOut`. A limit of zero or less is `.invalidRequest`.
@@ -57,7 +58,7 @@ extension HTTPRequest {
     ///
     /// - Parameters:
     ///   - phase: the current activity, such as "connecting".
-    ///   - response: what has arrived of the response. Default: nil.
+    ///   - response: the response, or the part of it that has arrived. Default: nil (none has).
     ///   - mayHaveBeenSent: false if it is certain that nothing was sent. Default: true.
     public func deadlinePassed(
         while phase: String, response: HTTPResponse? = nil, mayHaveBeenSent: Bool = true

@@ -32,11 +32,12 @@ final class ClientIdentity: Hashable, Sendable {
 /// The time between two resets of a client. A reset ends all requests of the previous generation, and nothing from
 /// their responses is stored afterwards.
 ///
-/// `ResetGuard` ends the generation and then resets the chain. Three places enforce the rule:
+/// ``ResetGuard`` ends the generation and then resets the chain. Afterwards, these rules hold for a request of an
+/// earlier generation:
 ///
-/// - A transport asks `HTTPRequest.cancellation` before it starts a transfer.
-/// - A link stores state for later requests only in ``HTTPRequest/unlessReset(_:)``.
-/// - The call site, `Load`, discards the result.
+/// - A transport doesn't start a transfer for it.
+/// - A link stores nothing for later requests, because it stores state only in ``HTTPRequest/unlessReset(_:)``.
+/// - The client discards its result and throws `.cancelled`.
 public struct ClientGeneration: Hashable, Sendable {
     let client: ClientIdentity
     fileprivate let number: Int

@@ -78,7 +78,7 @@ extension HTTPBody {
     public func chunks() throws -> BodyChunks { BodyChunks(try encode()) }
 }
 
-/// No body: no bytes and no headers.
+/// The body of a request that has none. It sends no bytes and no headers.
 public struct EmptyBody: HTTPBody {
     /// Creates an empty body, to remove the body of a request or a template.
     public init() {}

@@ -133,7 +133,7 @@ public struct HTTPRequest: RequestSettings, Identifiable {
         parts = Parts(method: method, path: path, query: query, headers: headers, options: options)
     }
 
-    /// Identifies the request. Copies share it.
+    /// Identifies the request and its copies, even after changes.
     public var id: ID { parts.id }
 
     /// The method. Default: GET, unless the environment sets a different one.

@@ -157,7 +157,8 @@ public struct ServerEnvironment: HTTPRequestOption, Sendable, Hashable {
     /// The prefix of relative paths: the percent-encoded base URL path.
     public var pathPrefix: String { base.path }
 
-    /// Completes a request. An environment with a malformed base URL changes nothing.
+    /// Completes a request as a client does before sending it. An environment with a malformed base URL changes
+    /// nothing.
     public func apply(to request: inout HTTPRequest) {
         guard defect == nil, !isProvided else { return }
         request.fill(from: base)

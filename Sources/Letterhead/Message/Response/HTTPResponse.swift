@@ -112,8 +112,7 @@ extension HTTPResponse {
 }
 
 extension HTTPResponse {
-    /// Where a created resource is, or where a redirect leads: `Location` (RFC 9110, 10.2.2), resolved against the
-    /// request URL.
+    /// The URL of a created resource or of a redirect, from the field `Location` (RFC 9110, 10.2.2).
     ///
     /// ```swift
     /// let created = try await client.sendWithResponse(CreateUser(login: "ada")).response
@@ -121,8 +120,9 @@ extension HTTPResponse {
     /// let ada = try await client.send(HTTPRequest(url: url)).decode(User.self)
     /// ```
     ///
-    /// It is nil if `Location` is missing or malformed, or if several fields differ. A server may name any host. The
-    /// client sends no credentials to a different origin.
+    /// A relative reference is resolved against the request URL. The property is nil if `Location` is missing or
+    /// malformed, or if several fields differ. A server may name any host. The client sends no credentials to a
+    /// different origin.
     public var location: URL? {
         locationParts.flatMap { URL(string: $0.string, encodingInvalidCharacters: false) }
     }

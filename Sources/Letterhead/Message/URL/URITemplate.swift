@@ -25,7 +25,7 @@ public struct URITemplate: Sendable, CustomStringConvertible {
     /// Where and why the template is malformed, or nil if it isn't.
     private let defect: URITemplateDefect?
 
-    /// Creates a template. If it is malformed, its use fails. See ``expanded(_:)``.
+    /// Creates a template from any text. If it is malformed, each request from it fails with `.invalidRequest`.
     public init(_ text: String) {
         description = text
         var parser = URITemplateParser(text)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 extension RequestTemplate {
     /// Returns a template that decodes the same response, and returns one property of the value.
-    /// `ListUsers().unwrapping(\.data)` returns what an envelope contains.
+    ///
+    /// Use it for an API that wraps its values in an envelope: `ListUsers().unwrapping(\.data)` returns only the users.
     public func unwrapping<Value: Sendable>(
         _ value: any KeyPath<Response, Value> & Sendable
     ) -> Unwrapped<Self, Value> {

@@ -2,7 +2,7 @@
 import LetterheadFoundation
 
 extension RequestTemplate {
-    /// Replaces the template body.
+    /// Replaces the template body, for example to send a file: `Put<Void>("uploads/7").body(FileBody(at: picture))`.
     public func body<NewBody: HTTPBody>(_ body: NewBody) -> WithBody<Self, NewBody> {
         WithBody(base: self) { _ in body }
     }
