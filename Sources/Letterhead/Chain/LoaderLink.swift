@@ -25,7 +25,7 @@
 /// Laws:
 /// - The laws of ``HTTPLoader`` apply, and the request keeps its id on the way to the next loader.
 /// - A link may call the next loader several times for a request: one after the other, as for a retry, or at once, as
-///   for a hedge. It returns one of the responses. When the load ends, the other calls have ended as well. Before a
+///   for a hedge. It returns one of the responses. Calls that are still in progress then are cancelled. Before a
 ///   further call, the link ends the previous response with ``HTTPResponseBody/discard()``, so that this response no
 ///   longer holds a connection, or a slot in a ``Throttle`` below.
 /// - A link that sends a request to a different host restores the scheme, the host and the port in

@@ -386,8 +386,8 @@ extension RequestSettings {
         set { self[option: MaximumRetriesOption.self] = newValue }
     }
 
-    /// Is called before each retry of this request, and before the wait. Closures of the client are called as well.
-    /// Default: nil.
+    /// A closure that is called when a retry of this request was decided, before its wait. Closures of the client are
+    /// called as well. Default: nil.
     public var onRetry: (@Sendable (Retry.Context) async -> Void)? {
         get { self[option: RetryObserverOption.self] }
         set { self[option: RetryObserverOption.self] = newValue }

@@ -66,6 +66,7 @@ public struct NDJSONBody: HTTPBody, SteadyBody {
 
     public var additionalHeaders: HTTPHeaders { stream.additionalHeaders }
 
+    /// Whether the body can be sent again. False if it has a sequence that can be iterated only once.
     public var isReplayable: Bool { stream.isReplayable }
 
     /// Returns the lines. Reading the first line starts the iteration over the values.

@@ -140,12 +140,17 @@ public struct MediaTypeDecoder: HTTPBodyDecoder {
     /// Creates a decoder from several decoders, the preferred one first.
     public init(_ decoders: [(type: MediaType, decoder: any HTTPBodyDecoder)]) { self.decoders = decoders }
 
+    /// The media types of all decoders, in order.
     public var mediaTypes: [MediaType] { decoders.map(\.type) }
 
+    /// Decodes a value with the first decoder, as for a response without a media type.
     public func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
         try decoder(for: nil).value(of: type, from: data)
     }
 
+    /// Returns the decoder for a media type.
+    ///
+    /// - Throws: ``HTTPBodyError/unreadable(mediaType:)`` if no decoder reads the type.
     public func decoder(for mediaType: MediaType?) throws -> any HTTPBodyDecoder {
         guard let mediaType else {
             guard let first = decoders.first?.decoder else { throw HTTPBodyError.unreadable(mediaType: nil) }

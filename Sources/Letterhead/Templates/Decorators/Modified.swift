@@ -73,6 +73,7 @@ public struct Modified<Base: RequestTemplate>: RequestDecorator {
 
     init(base: Base, _ change: Change) { (self.base, self.change) = (base, change) }
 
+    /// The base headers with the change, such as an added or a removed header.
     public var headers: HTTPHeaders {
         var headers = base.headers
         switch change {
@@ -101,6 +102,7 @@ public struct Modified<Base: RequestTemplate>: RequestDecorator {
         return query
     }
 
+    /// The base options, and the changed ones, which take precedence.
     public var options: HTTPRequestOptions {
         guard case .options(let added) = change else { return base.options }
         var options = base.options

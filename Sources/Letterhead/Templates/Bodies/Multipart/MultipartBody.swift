@@ -73,6 +73,7 @@ public struct MultipartBody: HTTPBody, SteadyBody {
         return [.contentType: type]
     }
 
+    /// Whether all parts can be sent again. One part with a one-shot stream is enough to prevent it.
     public var isReplayable: Bool { parts.allSatisfy(\.body.isReplayable) }
 
     /// The number of bytes. Nil if a part has no known length.
