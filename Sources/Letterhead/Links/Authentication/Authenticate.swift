@@ -65,8 +65,8 @@ public struct Authenticate: LoaderLink {
         }
     }
 
-    /// Signs the request again if its signature can be used only once and was sent already. It does so as often as
-    /// libcurl replaces connections that have ended.
+    /// Signs the request again if its signature can be used only once and was sent already. It does so at most five
+    /// times, as often as libcurl replaces connections that have ended.
     @inline(__always)
     private static func load(
         _ request: HTTPRequest, signedBy method: SigningMethod, next: any HTTPLoader

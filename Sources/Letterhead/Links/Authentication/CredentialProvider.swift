@@ -50,7 +50,9 @@ public protocol CredentialProvider: Sendable {
     /// that it was obtained for.
     func key(for request: HTTPRequest) -> String
 
-    /// Writes the credential into a request. Throws if the credential is malformed.
+    /// Writes the credential into a request, such as into a header.
+    ///
+    /// - Throws: an error if the credential is malformed. The request then fails and isn't sent.
     func sign(_ request: inout HTTPRequest, with credential: Credential) throws
 
     /// Identifies a credential if each request that is signed with it has a different signature. Default: nil (a cache
@@ -71,7 +73,8 @@ public protocol CredentialProvider: Sendable {
     /// in a response. It is called once for each response.
     func isRefused(_ credential: Credential, by response: HTTPResponse) -> Bool
 
-    /// Removes all stored credentials, including external copies. Default: does nothing.
+    /// Removes all stored credentials, including copies outside the process, such as in a keychain. Default: does
+    /// nothing.
     func reset() async
 }
 
@@ -94,10 +97,12 @@ extension CredentialProvider {
 extension HTTPAuthentication {
     /// Whether a stored credential can be used.
     public enum Freshness: Sendable, Hashable {
+        /// The credential is used.
         case fresh
         /// Still valid, but expires soon. A new credential is requested. If the limit of calls does not allow this, the
         /// stored one is used.
         case stale
+        /// The credential is not used. The request waits for a new one.
         case expired
         /// Valid, but not sufficient for this request. A new credential is requested.
         case insufficient

@@ -59,7 +59,7 @@ public struct HTTPAuthentication: Sendable {
 
     init(_ choice: Choice) { self.choice = choice }
 
-    /// Whether it stores credentials that a reset removes, such as tokens. False for fixed credentials.
+    /// Whether the authentication stores credentials that a reset removes, such as tokens. False for fixed credentials.
     public var storesCredentials: Bool { methods.contains { $0.isStateful } }
 
     /// No authentication: requests are sent unchanged. A request with an `Authorization` header keeps it.
@@ -91,7 +91,7 @@ extension HTTPAuthentication: CustomStringConvertible, CustomReflectable {
 }
 
 extension RequestTemplate {
-    /// Signs requests with an authentication, instead of the client authentication and an `Authorization` header.
+    /// Signs requests with an authentication. It replaces the client authentication and an `Authorization` header.
     public func authenticated(by authentication: HTTPAuthentication) -> Modified<Self> {
         configured { $0.authentication = authentication }
     }
@@ -117,8 +117,8 @@ extension RequestTemplate {
 }
 
 extension RequestSettings {
-    /// Signs the request instead of the client authentication and an `Authorization` header. Default: nil (the client
-    /// authentication).
+    /// The authentication that signs the request. It replaces the client authentication and an `Authorization` header.
+    /// Default: nil (the client authentication).
     public var authentication: HTTPAuthentication? {
         get { self[option: AuthenticationOption.self] }
         set { self[option: AuthenticationOption.self] = newValue }
@@ -130,7 +130,8 @@ extension RequestSettings {
         set { self[option: AuthenticationRequirementOption.self] = newValue }
     }
 
-    /// The scopes that the token for the request must have. Default: none.
+    /// The scopes that the token for the request must have (see ``RequestTemplate/authenticated(scopes:)``). Default:
+    /// none.
     public var requiredScopes: Set<String> {
         get { self[option: RequiredScopesOption.self] }
         set { self[option: RequiredScopesOption.self] = newValue }

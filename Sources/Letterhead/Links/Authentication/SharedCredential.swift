@@ -194,12 +194,13 @@ extension SharedCredential {
     }
 
     /// Identifies the calling task as long as it runs.
-    // Only a number leaves the closure.
+    // The task may be used only inside the closure, so only a number leaves it.
     private static var currentTask: Int? { unsafe withUnsafeCurrentTask { unsafe $0?.hashValue } }
 }
 
 extension HTTPResponse {
-    /// The response for storing: with the body's part in memory, but without its request's body and load.
+    /// Returns the response for storing. It has at most `limit` bytes of its body, and its request has neither the body
+    /// nor the load, which it would keep in memory.
     fileprivate func withoutRequestBody(upTo limit: Int) -> HTTPResponse {
         changed(self) { response in
             response.body = HTTPResponseBody(Data(body.buffered?.prefix(limit) ?? Data()))

@@ -37,7 +37,7 @@ struct CookieFile: Sendable {
             if failure.isUnreadable { throw failure }
         }
         for cookie in changed {
-            // A cookie from the file always fits the format.
+            // If the new cookie cannot be written, the one in the file is removed. The file always fits the format.
             let isSaved = cookie.expires != nil && CookieText.canExpress(cookie)
             if isSaved { table.set(cookie, at: now) } else { table.remove(cookie) }
         }
@@ -82,7 +82,7 @@ struct CookieFile: Sendable {
         }
     }
 
-    /// How long a process waits for the lock. Other processes hold it for one write each.
+    /// How long a process waits for the lock. A process that works normally holds it only for one write.
     static let patience = Duration.seconds(5)
     private static let interval = Duration.milliseconds(5)
 

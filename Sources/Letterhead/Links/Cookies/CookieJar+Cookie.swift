@@ -4,12 +4,15 @@ public import LetterheadFoundation
 extension CookieJar {
     /// A cookie from a server (RFC 6265bis, 5.7). No description contains its value.
     public struct Cookie: Hashable, Sendable {
-        /// The `SameSite` attribute. It is stored but not applied, because only in a browser can one site embed a
+        /// The `SameSite` attribute, which tells browsers whether requests from other sites contain the cookie. The jar
+        /// stores the attribute but doesn't apply it, because only in a browser can one site send requests to a
         /// different one.
         public enum SameSite: String, Hashable, Sendable {
+            /// Only requests from the site itself contain the cookie.
             case strict = "Strict"
+            /// The cookie is also sent when a link on a different site leads to its site.
             case lax = "Lax"
-            /// `SameSite=None`: sent with requests from any site.
+            /// The cookie is sent with requests from any site (`SameSite=None`).
             case unrestricted = "None"
         }
 
@@ -25,7 +28,7 @@ extension CookieJar {
         public let path: String
         /// When the cookie expires. Nil for a session cookie.
         public internal(set) var expires: Date?
-        /// Whether the cookie is sent only over https.
+        /// Whether the cookie is sent only over https, or to this machine.
         public let isSecure: Bool
         /// Whether the cookie is hidden from scripts in a browser (`HttpOnly`).
         public let isHTTPOnly: Bool
@@ -36,7 +39,7 @@ extension CookieJar {
         var lastUsed: Date
         /// Orders cookies that were created at the same time.
         var order: UInt64 = 0
-        /// The expiry that the file of the jar contains.
+        /// The expiry of the cookie in the file of the jar. Nil if the file doesn't contain the cookie.
         var savedExpiry: Date?
 
         /// Creates a cookie. Without an expiry, it is a session cookie. A leading dot of the domain is removed.
@@ -64,7 +67,7 @@ extension CookieJar {
 
         func hasExpired(at now: Date) -> Bool { expires.map { $0 <= now } ?? false }
 
-        /// The cookie after it was written to the file.
+        /// The cookie as it is stored in the jar: with its expiry as the one that the file will contain.
         var saved: Cookie { changed(self) { $0.savedExpiry = expires } }
 
         /// Returns whether the file contains this cookie, apart from a small change of its expiry.
@@ -86,7 +89,7 @@ extension CookieJar.Cookie: CustomStringConvertible, CustomReflectable {
     public var description: String {
         "\(Redaction.visible(name))=\(Redaction.placeholder) (\(Redaction.visible(domain))\(Redaction.visible(path)))"
     }
-    /// `dump` prints no value.
+    /// Contains only the description, so that `dump` doesn't print the value.
     public var customMirror: Mirror { Mirror(describing: self) }
 }
 
@@ -94,9 +97,9 @@ extension CookieJar.Cookie: CustomStringConvertible, CustomReflectable {
 struct SetCookie: Equatable {
     var name: String
     var value: String
-    /// In lower case, without a leading dot. Nil or empty for the host of the request.
+    /// The domain in lower case, without a leading dot. Nil or empty for the host of the request.
     var domain: String?
-    /// Nil for the default path of the request.
+    /// Nil for the directory of the request path.
     var path: String?
     var expires: Int64?
     /// The lifetime in seconds. It takes precedence over ``expires``.
@@ -105,7 +108,7 @@ struct SetCookie: Equatable {
     var isHTTPOnly = false
     var sameSite: CookieJar.Cookie.SameSite?
 
-    /// The longest name and value together, and the longest attribute, in bytes.
+    /// The maximum size of the name and the value together, and of an attribute, in bytes.
     static let longest = (pair: 4096, attribute: 1024)
 
     /// Parses a field. Returns nil if the standard requires ignoring it.
@@ -118,7 +121,7 @@ struct SetCookie: Equatable {
         guard name.utf8.count + value.utf8.count <= Self.longest.pair, !name.isEmpty || !value.isEmpty else {
             return nil
         }
-        // A cookie without a name must not pretend to have one with a prefix.
+        // In a `Cookie` header, a value without a name would look like a name with that prefix.
         if name.isEmpty, CookieRules.Prefix(value) != nil { return nil }
         while let attribute = parts.next() { read(attribute) }
     }

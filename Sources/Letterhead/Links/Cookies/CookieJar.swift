@@ -27,12 +27,16 @@ public final class CookieJar: LoaderLink {
     let now: @Sendable () -> Date
     let file: CookieFile?
 
-    /// Creates an empty jar in memory. If your client sends requests to hosts that you don't trust, pass a closure that
-    /// searches the Public Suffix List.
+    /// Creates an empty jar in memory.
     ///
-    /// `isPublicSuffix` returns whether a domain, in lower case, contains hosts with different owners, such as `co.uk`.
-    /// A cookie for such a domain, a single label or an IP address is accepted only from the host with the same name,
-    /// and isn't sent to subdomains.
+    /// A cookie for a public suffix, such as `co.uk`, would reach hosts of different owners. The jar therefore accepts
+    /// a cookie for a public suffix, a single label or an IP address only from the host with the same name, and doesn't
+    /// send it to subdomains. If your client sends requests to hosts that you don't trust, pass a closure that searches
+    /// the Public Suffix List.
+    ///
+    /// - Parameters:
+    ///   - now: returns the current date. Default: the system date.
+    ///   - isPublicSuffix: returns whether a domain, in lower case, is a public suffix. Default: false for each domain.
     public init(
         now: @escaping @Sendable () -> Date = { Date() },
         isPublicSuffix: @escaping @Sendable (String) -> Bool = { _ in false }
@@ -110,14 +114,14 @@ public final class CookieJar: LoaderLink {
         save()
     }
 
-    /// Removes all cookies, and deletes the file, even if another process holds its lock for too long.
+    /// Removes all cookies, and deletes the file, even if a different process holds its lock for too long.
     public func removeAll() {
         table.withLock { $0.removeAll() }
         if let file { delete(file, holding: Result { try file.lock() }) }
     }
 
-    /// Adds the cookies for the URL, and stores those in the response. If the request sets a cookie itself, the jar
-    /// doesn't add a cookie of the same name.
+    /// Adds the stored cookies for the URL to the request, and stores the cookies in the response. If the request sets
+    /// a cookie itself, the jar doesn't add a cookie of the same name.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         guard request.handlesCookies, let target = CookieTarget(request) else { return try await next.load(request) }
         let cookies = request.missing(table.withLock { $0.cookies(for: target, at: now()) })
@@ -132,6 +136,10 @@ public final class CookieJar: LoaderLink {
         }
     }
 
+    /// Resets the links below, removes all cookies and deletes the file.
+    ///
+    /// If a different process holds the lock of the file, it waits for at most five seconds, without blocking a thread.
+    /// The file is then deleted anyway.
     public func reset(next: any HTTPLoader) async {
         await next.reset()
         table.withLock { $0.removeAll() }
@@ -195,6 +203,8 @@ extension CookieJar {
         if isChanged { await save(for: request) }
     }
 
+    /// Decides whether the cookie of a `Set-Cookie` field is stored.
+    ///
     /// - Parameter secure: the Secure cookies found so far, by domain.
     private func decide(
         on field: String, from target: CookieTarget, at time: Date, secure: inout [String: [Cookie]]
@@ -214,8 +224,8 @@ extension CookieJar {
         }
     }
 
-    /// Stores nothing if a reset of the client has removed the cookies since the request began. Returns whether the
-    /// file must change.
+    /// Stores the cookie, unless a reset of the client has removed all cookies since the request began. Returns whether
+    /// the file must change.
     private func change(_ cookie: Cookie, by request: HTTPRequest, at time: Date) -> Bool {
         table.withLock { table in
             request.unlessReset {

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 import LetterheadFoundation
 
-/// The cookies of a jar by domain, and the limits on their number. Callers hold a lock.
+/// The cookies of a jar by domain, and the limits on their number. The jar protects the table with a lock.
 struct CookieTable {
     static let limits = (domain: 180, all: 3000)
 
     private var domains: [String: [CookieJar.Cookie]] = [:]
     private(set) var count = 0
-    /// The changes that the file of the jar lacks, in order, and no more than it can contain. Each save writes all of
-    /// them, so that concurrent responses need few.
+    /// The changes that the file of the jar doesn't contain yet, oldest first, and at most as many as it can contain. A
+    /// save writes all of them, so that concurrent responses need few saves.
     private var unsaved: ArraySlice<CookieJar.Cookie> = []
     private var lastOrder: UInt64 = 0
     /// Whether a domain may have too many cookies.
     private var isOverfull = false
 
-    /// Sorted by domain, path and name, without expired cookies.
+    /// Returns the cookies that haven't expired, sorted by domain, path and name.
     func cookies(at now: Date) -> [CookieJar.Cookie] {
         domains.values.joined().filter { !$0.hasExpired(at: now) }
             .map { (key: Array("\($0.domain)\0\($0.path)\0\($0.name)".utf8), cookie: $0) }
@@ -38,7 +38,7 @@ struct CookieTable {
         count += 1
         let siblings = domains[cookie.domain]?.count ?? 0
         if siblings > Self.limits.domain { isOverfull = true }
-        // A server could set any number at once.
+        // One response could set any number of cookies before its caller trims.
         if siblings > 2 * Self.limits.domain || count > 2 * Self.limits.all { trim(at: now) }
     }
 
@@ -96,8 +96,10 @@ struct CookieTable {
 
     mutating func takeUnsaved() -> ArraySlice<CookieJar.Cookie> { exchange(&unsaved, with: []) }
 
-    /// Over a limit, removes the expired cookies, and then the least recently used ones. It removes a few more than
-    /// necessary, so that a full jar isn't sorted for each response, and it isn't called for each cookie of a response.
+    /// If a limit is exceeded, removes the expired cookies, and then the least recently used ones.
+    ///
+    /// It removes a few more than necessary, so that a full jar isn't sorted for each response. Call it once for all
+    /// cookies of a response.
     mutating func trim(at now: Date) {
         if isOverfull {
             for cookies in domains.values where cookies.count > Self.limits.domain {

@@ -51,10 +51,10 @@ public final class Deduplicate: LoaderLink {
         self.clock = clock
     }
 
-    /// The number of loads that requests wait for.
+    /// The number of loads in flight.
     public var running: Int { loads.running }
 
-    /// The number of requests that wait for these loads.
+    /// The number of requests that wait for these loads, including the requests that started them.
     public var waiting: Int { loads.waiting }
 
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
@@ -69,7 +69,8 @@ public final class Deduplicate: LoaderLink {
     /// Returns the response to a load that equal requests share. Nil if only the first request can read it or may see
     /// it.
     ///
-    /// Its body may occupy a slot or a connection, so it is released before the others are sent.
+    /// If only the first request can read the response, this copy of it is released before the other requests are sent,
+    /// because its body may occupy a slot or a connection.
     private func sharedResponse(
         to request: HTTPRequest, _ key: DeduplicationKey, next: any HTTPLoader
     ) async throws(HTTPError) -> HTTPResponse? {
@@ -127,7 +128,8 @@ public final class Deduplicate: LoaderLink {
 }
 
 extension RequestConfigurable {
-    /// Sets ``RequestSettings/deduplication``, which only a chain with ``Deduplicate`` uses.
+    /// Sets ``RequestSettings/deduplication``, which only a ``Deduplicate`` link uses, for example
+    /// `.deduplication(.never)`.
     public func deduplication(_ deduplication: Deduplicate.Settings) -> Configured {
         configured { $0.deduplication = deduplication }
     }
@@ -138,8 +140,8 @@ enum DeduplicationOption: HTTPRequestOption {
 }
 
 extension RequestSettings {
-    /// Which equal requests share a load with this one. Used only by a chain with ``Deduplicate``. Default:
-    /// ``Deduplicate/Settings/automatic``.
+    /// Whether the request shares a load with equal requests, and which requests count as equal. Only a ``Deduplicate``
+    /// link uses it. Default: ``Deduplicate/Settings/automatic``.
     public var deduplication: Deduplicate.Settings {
         get { self[option: DeduplicationOption.self] }
         set { self[option: DeduplicationOption.self] = newValue }
@@ -147,7 +149,7 @@ extension RequestSettings {
 }
 
 extension Deduplicate {
-    /// Which equal requests a request shares a load with.
+    /// Chooses whether a request shares a load, and which requests count as equal.
     public struct Settings: Hashable, Sendable {
         enum Kind: Hashable {
             case automatic, never
@@ -196,11 +198,11 @@ final class DeduplicationKey: Hashable, Sendable {
     private let headers: HTTPHeaders
     private let body: Data?
     private let authentication: AuthenticationIdentity?
-    /// The identity of the request, which a custom key does not contain. Without a custom key, it is nil, because all
-    /// parts of the request are compared.
+    /// The identity of a request with a custom key, because the key may not contain it. Without a custom key, it is
+    /// nil, because all parts of the request are compared.
     private let identity: RequestIdentity?
 
-    /// Creates the key of a request. Returns nil if the request cannot share a load:
+    /// Creates the key of a request. Returns nil if the request cannot share a load, for one of these reasons:
     ///
     /// - Its deduplication is ``Deduplicate/Settings/never``.
     /// - Its response is streamed or saved to a file.

@@ -68,8 +68,9 @@ package struct QueuedRequest: Sendable {
 
     package init(_ request: HTTPRequest) { self.request = request }
 
-    /// Waits for the turn. A closure ensures that the wait also ends after a time limit, when the calling task is
-    /// cancelled, and when the client is reset.
+    /// Waits until the turn is set. If the time limit passes, the calling task is cancelled or the client is reset,
+    /// `end` is called. It removes the request from the queue and sets the outcome, unless the request has its turn
+    /// already.
     package func wait(
         atMost limit: Duration?, on clock: any Clock<Duration>, end: @escaping @Sendable (TurnOutcome) -> Void
     ) async -> TurnOutcome {

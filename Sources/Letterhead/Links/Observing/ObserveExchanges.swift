@@ -36,7 +36,7 @@ extension ObserveExchanges: CustomStringConvertible {
     var description: String { tracing == nil ? "Observe" : "Observe and trace" }
 }
 
-/// One exchange with the transport. The reader of a streamed body uses it, too.
+/// Records one exchange with the transport. The closures of a streamed body record to it until the body ends.
 private final class ObservedExchange: Sendable {
     private let observation: Observation
     private let number: Int

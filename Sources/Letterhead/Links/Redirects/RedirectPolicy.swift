@@ -77,19 +77,20 @@ public struct RedirectPolicy: Sendable {
     /// redirect to a different origin. If it has no host, the load fails with `.invalidRequest`.
     public static func custom(_ choice: @escaping Choice) -> RedirectPolicy { RedirectPolicy(rule: .custom(choice)) }
 
-    /// Sets the maximum number of redirects. With 0, the first redirect fails with `.tooManyRedirects`. A negative
-    /// limit is `.invalidRequest`.
+    /// Sets the maximum number of redirects. With 0, the first redirect fails with `.tooManyRedirects`. With a negative
+    /// limit, it fails with `.invalidRequest`.
     public func limit(_ limit: Int) -> RedirectPolicy { changed(self) { $0.limit = limit } }
 
-    /// Also follows redirects from https to http.
+    /// Also follows redirects from https to http, which are otherwise refused. The http origin receives no credentials.
     public func allowingDowngrade() -> RedirectPolicy { changed(self) { $0.allowsDowngrade = true } }
 
-    /// Adds headers that other origins don't receive.
+    /// Adds headers to remove when a redirect leads to a different origin, such as one with the key of a tenant.
     public func removing(_ names: Set<HTTPHeaders.Name>) -> RedirectPolicy {
         changed(self) { $0.removedHeaders.formUnion(names) }
     }
 
-    /// The headers that another origin never receives: the ones with credentials, and `Host`.
+    /// The headers that are removed whenever a redirect leads to a different origin: those with credentials, and
+    /// `Host`.
     public static let standardWithheldHeaders: Set<HTTPHeaders.Name> = [
         .authorization, .proxyAuthorization, .cookie, "Cookie2", .wwwAuthenticate, .proxyAuthenticate, "Host",
     ]
@@ -110,7 +111,7 @@ enum RedirectRules {
         if case .never = policy.rule { throw .policy }
         guard let url = response.location else { throw .location }
         var hop = request
-        // Before the move, which adds the secrets of the path.
+        // The load values come first, because the move adds the secrets of the path to them.
         hop.loadValues.replace(with: response.request.loadValues)
         hop.method = response.request.method
         if case .keepingOriginal = policy.rule {} else { changeMethod(of: &hop, status: response.status) }
@@ -272,7 +273,7 @@ extension RedirectPolicy {
 }
 
 extension RedirectPolicy.Redirect {
-    /// Why a redirect was not followed. The caller then gets the 3xx response.
+    /// Why a redirect was not followed. The caller then receives the 3xx response.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
         /// The policy of the request or the client does not allow the redirect.
         case policy

@@ -37,7 +37,7 @@ public struct HTTPRetryStrategy: Sendable, CustomStringConvertible {
     private var count: Int?
     /// The outcomes to retry after. Nil for ``Retry/Condition/standard``, or if a validator decides.
     private(set) var condition: Retry.Condition?
-    /// Whether a `Retry-After` and the request strategy take precedence.
+    /// Whether the strategy is only a suggestion (``asFallback()``).
     private(set) var isFallback = false
     /// Whether requests with any method are retried if the server refused to process them.
     private(set) var retriesRefusals = false
@@ -168,7 +168,7 @@ extension HTTPRetryStrategy {
         }
     }
 
-    /// Waits for these times in order. The retries end after the last one.
+    /// Waits for these times in order, without jitter. The retries end after the last one.
     public static func delays(_ delays: [Duration]) -> HTTPRetryStrategy {
         HTTPRetryStrategy("\(delays.count) delays", count: delays.count) { retry, _ in
             retry <= delays.count ? (delays[retry - 1], 0) : nil
@@ -245,7 +245,7 @@ extension HTTPRetryStrategy {
 // MARK: Work before a retry
 
 extension HTTPRetryStrategy {
-    /// Sends a request, then waits, and then retries the original, which `onResponse` may change.
+    /// Sends a request before each retry, and waits. `onResponse` may change the original request before it is retried.
     static func after(
         _ alternate: HTTPRequest, maximum: Int, delay: Duration,
         onResponse: @escaping @Sendable (_ original: inout HTTPRequest, _ answer: HTTPResponse) async throws -> Void,

@@ -122,11 +122,11 @@ public struct DefaultValidator: HTTPValidator {
     /// 500, 502, 503, 504 and 529.
     public var retriableStatuses: [HTTPStatus: HTTPRetryStrategy]
 
-    /// The failures to retry after. Default: ``Retry/Condition/standardFailures``.
+    /// The failures to suggest a retry after. Default: ``Retry/Condition/standardFailures``.
     public var retriableFailures: Set<HTTPError.Code>
 
     /// The strategy after a failure in ``retriableFailures``. It also applies after an `X-Should-Retry: true` with a
-    /// status that isn't in ``retriableStatuses``.
+    /// status that isn't in ``retriableStatuses``. Default: exponential back-off from one second.
     public var failureStrategy: HTTPRetryStrategy
 
     /// Whether a 2xx response may have an empty body. Default: true.
@@ -177,11 +177,7 @@ public struct ContentTypeValidator: HTTPValidator {
     private let types: [String]
     private let allowsMissing: Bool
 
-    /// Creates a validator.
-    ///
-    /// - Parameters:
-    ///   - types: the accepted types, without parameters: `application/json`, `text/*`, `application/*+json`, `*/*`.
-    ///   - allowsMissing: whether a response without a type is accepted. Default: false.
+    /// Creates a validator. The properties describe the parameters and their defaults.
     public init(_ types: [String], allowsMissing: Bool = false) {
         self.types = types.map { ASCII.lowercased(ASCII.trimmed($0)) }
         self.allowsMissing = allowsMissing
@@ -209,12 +205,13 @@ public struct ContentTypeValidator: HTTPValidator {
     }
 }
 
-/// Validates with closures, or sends a different request first. If you pass no `failure` closure, the next validator
-/// judges failures.
+/// Judges attempts with closures, or sends a different request, such as one for a token, before a retry.
 ///
 /// ```swift
 /// ClosureValidator { response, _ in response.headers["X-Partial"] == nil ? .nextValidator : .retry(.immediate) }
 /// ```
+///
+/// If you pass no `failure` closure, the next validator judges failures.
 public struct ClosureValidator: HTTPValidator {
     private let response: @Sendable (HTTPResponse, HTTPRequest) async throws -> HTTPValidatorResult
     private let failure: @Sendable (HTTPError, HTTPRequest) async throws -> HTTPValidatorResult
