@@ -34,8 +34,8 @@ public struct WireForm: Sendable {
     /// a path marks as secret or that a `Redaction` lists, and a request's body if `RequestSettings.isSecret` is set.
     public enum Secrets: Sendable {
         /// A request with secrets is `.invalidRequest`. A response travels without its secret headers and trailers,
-        /// such as `Set-Cookie`, and lists them in `HTTPResponse.headersLeftOut`. If the URL that the other end sent the
-        /// request to contains a secret value, `HTTPResponse.request` keeps the URL of this end.
+        /// such as `Set-Cookie`, and lists them in `HTTPResponse.headersLeftOut`. If the URL that the other end sent
+        /// the request to contains a secret value, `HTTPResponse.request` keeps the URL of this end.
         case refused
         /// Secrets are written like anything else. Use it only if the data is protected on its way and in storage.
         case travel

@@ -3,8 +3,9 @@
 /// The rules for the lines of a response, which a transport applies as they arrive: before the body is read, and before
 /// the caller parses them with ``ResponseHead``.
 ///
-/// They refuse what another parser could interpret as a different message (RFC 9112, 11), and they determine where the
-/// body ends and whether the connection can be used again. Only places in the lines are read.
+/// They refuse what a different parser could interpret as a different message (RFC 9112, 11), and they determine where
+/// the body ends and whether the connection can be used again. They read the bytes of the lines in place, and create no
+/// strings.
 struct ResponseRules {
     /// What the end of a section completes.
     enum Section {
@@ -36,6 +37,8 @@ struct ResponseRules {
     private let limit: Int
     private let isSecure: Bool
 
+    /// Creates rules that expect a status line.
+    ///
     /// - Parameters:
     ///   - limit: the largest number of bytes of all heads and of the trailers.
     ///   - isSecure: whether the request uses TLS, for advice in error messages.
@@ -100,9 +103,9 @@ struct ResponseRules {
         return isInterim ? .interim : .head
     }
 
-    /// A status line that claims a different protocol than the one of the connection is refused. libcurl would believe
-    /// the claim, and send other requests on an HTTP/1.1 connection before this response has ended. Callers would then
-    /// receive the responses of each other.
+    /// Reads a status line. It is refused if it claims a different protocol than the one of the connection: libcurl
+    /// would believe the claim, and send other requests on an HTTP/1.1 connection before this response has ended.
+    /// Callers would then receive the responses of each other.
     private mutating func begin(
         _ line: UnsafeBufferPointer<UInt8>, isMultiplexed: Bool
     ) throws(TransportFailure) {
@@ -182,11 +185,11 @@ extension TransportFailure {
         .invalidResponse, "the response has a transfer coding that the request did not offer")
     static let noResponse = TransportFailure(.connectionLost, "the server closed the connection without a response")
 
-    /// The code and the text.
+    /// The code and the message, for a result of libcurl with the same meaning.
     var meaning: (HTTPError.Code, String) { (code, message) }
 }
 
-// What is read in a line. The memory outlives the call.
+// These members read the bytes of one line. The caller keeps the memory until they return.
 extension UnsafeBufferPointer<UInt8> {
     /// The line without its CRLF or bare LF, which a recipient may accept (RFC 9112, 2.2).
     fileprivate var withoutLineEnd: Self {
@@ -237,8 +240,10 @@ extension UnsafeBufferPointer<UInt8> {
         return all < 0x80
     }
 
-    /// Returns whether the line begins with a name of lower-case letters and hyphens. Their bytes, and those of the
-    /// upper-case letters, are the only ones without control characters that become a byte of the name here.
+    /// Returns whether the line begins with a name, in any case. The name consists of lower-case letters and hyphens.
+    ///
+    /// Setting the bit 0x20 turns upper-case letters into lower-case letters. Apart from them, only CR becomes a byte
+    /// of the name, which is a hyphen, and the line contains no CR there.
     fileprivate func hasName(_ name: StaticString) -> Bool {
         name.withUTF8Buffer { name in name.indices.allSatisfy { unsafe self[$0] | 0x20 == name[$0] } }
     }
@@ -284,7 +289,7 @@ extension UnsafeBufferPointer<UInt8> {
     }
 }
 
-/// How a response's header fields frame its body (RFC 9112, 6.3).
+/// How the header fields of a response frame its body (RFC 9112, 6.3).
 struct ResponseFraming {
     private var length: Int?
     private var hasLength = false

@@ -17,9 +17,9 @@ extension TransportConfiguration.Security {
     ///
     /// - The transport judges each address immediately before it opens a connection to this address. The spelling of an
     ///   address in a URL, redirects, and later responses of DNS make no difference.
-    /// - If some addresses of a host are allowed, the transport connects to one of them. If none is, nothing is sent, and
-    ///   the request fails with `.invalidRequest`, which isn't retried. The message names `security.addresses` and the
-    ///   host.
+    /// - If some addresses of a host are allowed, the transport connects to one of them. If none is, nothing is sent,
+    ///   and the request fails with `.invalidRequest`, which isn't retried. The message names `security.addresses` and
+    ///   the host.
     /// - A transport on an Apple platform can't judge addresses, so that each request fails with `.invalidRequest`.
     ///
     /// Together with other settings:
@@ -29,8 +29,8 @@ extension TransportConfiguration.Security {
     ///   write ``public(proxies:)``.
     /// - ``TransportConfiguration/unixSocketPath``: each request fails with `.invalidRequest`.
     /// - ``TransportConfiguration/connectTo``: the addresses in its values are judged.
-    /// - ``TransportConfiguration/dnsOverHTTPS``: the addresses that the resolver returns are judged. The address of the
-    ///   resolver isn't, but requests can't reach it.
+    /// - ``TransportConfiguration/dnsOverHTTPS``: the addresses that the resolver returns are judged. The address of
+    ///   the resolver isn't, but requests can't reach it.
     public struct Addresses: Sendable, Hashable, CustomStringConvertible {
         /// Whether requests may use a proxy, whose connections to servers the transport can't judge.
         public enum Proxies: Sendable, Hashable {
@@ -50,8 +50,9 @@ extension TransportConfiguration.Security {
         ///
         /// These addresses are refused:
         ///
-        /// - loopback, private, link-local, unique-local, site-local, shared (100.64.0.0/10), unspecified, multicast and
-        ///   reserved addresses, and those for documentation, benchmarks and protocols (RFC 6890 and its registries)
+        /// - loopback, private, link-local, unique-local, site-local, shared (100.64.0.0/10), unspecified, multicast
+        ///   and reserved addresses, and those for documentation, benchmarks and protocols (RFC 6890 and its
+        ///   registries)
         /// - IPv6 addresses outside of 2000::/3, and the tunnels 6to4 (2002::/16) and Teredo (2001::/32)
         /// - 168.63.129.16, which leads to the host of a virtual machine in Azure
         ///
@@ -59,8 +60,8 @@ extension TransportConfiguration.Security {
         /// IPv4 address. The transport can't recognize a NAT64 prefix that your network has chosen itself, or a public
         /// address that belongs to your network.
         ///
-        /// - Parameter proxies: `.trusted` allows the proxy in ``TransportConfiguration/proxy`` or in the environment. The
-        ///   proxy must then refuse the addresses, because the transport doesn't judge requests that use it. All
+        /// - Parameter proxies: `.trusted` allows the proxy in ``TransportConfiguration/proxy`` or in the environment.
+        ///   The proxy must then refuse the addresses, because the transport doesn't judge requests that use it. All
         ///   requests use it: `no_proxy` has no effect, and with ``TransportConfiguration/Proxy/except(_:)``, each
         ///   request fails with `.invalidRequest`.
         public static func `public`(proxies: Proxies) -> Addresses {
@@ -101,8 +102,8 @@ extension TransportConfiguration.Security {
     }
 }
 
-/// An IP address, as the number that the bytes of an IPv6 address form. An IPv4 address is the number of the IPv6 address
-/// that stands for it (RFC 4291, 2.5.5.2).
+/// An IP address, as the number that the bytes of an IPv6 address form. An IPv4 address is the number of the IPv6
+/// address that stands for it (RFC 4291, 2.5.5.2).
 struct IPAddress: Sendable, Hashable {
     let number: UInt128
 

@@ -26,8 +26,8 @@ public struct TransportConfiguration: Sendable, Hashable {
     /// The largest number of simultaneous connections in total. Further requests wait for a connection. Default: 512.
     public var maximumConnections = 512
 
-    /// The longest time that a request waits while no connection becomes free for it, or nil for no limit. Default: 2
-    /// minutes.
+    /// The longest time that a request waits while no connection becomes free for it, or nil for no limit. It then
+    /// fails with `.timedOut`. Default: 2 minutes.
     ///
     /// A streamed response keeps its connection until it has been read or dropped. With libcurl, the error message
     /// contains the number of such responses, and observers receive a summary of them. The default is longer than
@@ -64,8 +64,8 @@ public struct TransportConfiguration: Sendable, Hashable {
     ///
     /// A new connection looks up the host name again, so that requests also reach servers that were added since. A
     /// connection that is always in use, as an HTTP/2 connection can be, is kept until it has no request. With TLS, the
-    /// time is rounded up to whole seconds, and to 2 seconds at least. Without TLS, connections end in the last tenth of
-    /// the time, so that many of them aren't opened again together.
+    /// time is rounded up to whole seconds, and to 2 seconds at least. Without TLS, connections end in the last tenth
+    /// of the time, so that many of them aren't opened again together.
     public var maximumConnectionAge: Duration? = .seconds(600)
 
     /// The time until TCP probes an idle connection, and the interval of further probes, or nil for no probes. Default:
@@ -75,7 +75,8 @@ public struct TransportConfiguration: Sendable, Hashable {
     /// is rounded up to whole seconds.
     public var tcpKeepAlive: Duration? = .seconds(60)
 
-    /// The largest size of a response head, including trailers and interim responses, in bytes. Default: 256 KiB.
+    /// The largest size of a response head, including trailers and interim responses, in bytes. With a larger head, the
+    /// request fails with `.responseTooLarge`. Default: 256 KiB.
     public var maximumHeadSize = 256 << 10
 
     /// The proxy. Default: the proxy in the environment variables of the process.
@@ -129,12 +130,14 @@ public struct TransportConfiguration: Sendable, Hashable {
     /// Whether the transport on Linux writes the requests that certainly use HTTP/1.1 and reads their responses itself,
     /// on connections that libcurl opens. Default: true, because it takes less processor time.
     ///
-    /// These are requests without TLS, and requests over TLS if ``httpVersions`` is `.http1`. Set the property to false to
-    /// let libcurl do all of it, for example to find the cause of a difference. Requests to an HTTP proxy, or that may
-    /// use another version, are always sent by libcurl. A later version removes this property.
+    /// These are requests without TLS, and requests over TLS if ``httpVersions`` is `.http1`. Set the property to false
+    /// to let libcurl do all of it, for example to find the cause of a difference. Requests to an HTTP proxy, or that
+    /// may use a different version, are always sent by libcurl. A later version removes this property.
     public var sendsHTTP1Directly = true
 
+    /// The HTTP versions that a transport offers to servers.
     public enum HTTPVersions: Sendable, Hashable {
+        /// HTTP/1.1 only.
         case http1
         /// Over TLS, HTTP/2 if the server negotiates it, and otherwise HTTP/1.1. Without TLS, HTTP/1.1.
         case http2
@@ -154,10 +157,13 @@ public struct TransportConfiguration: Sendable, Hashable {
         case http3
     }
 
+    /// The IP versions of the connections that a transport opens.
     public enum AddressFamily: Sendable, Hashable {
         /// IPv6 and IPv4. The transport tries both and uses the first connection.
         case any
+        /// IPv4 only.
         case ipv4
+        /// IPv6 only.
         case ipv6
     }
 
@@ -179,6 +185,7 @@ public struct TransportConfiguration: Sendable, Hashable {
     /// compressed bytes are the ones received over the connection.
     public var maximumDecodingRatio = 200
 
+    /// Creates settings with the defaults that the properties describe.
     public init() {}
 
     /// Why a setting is invalid, or nil if all settings are valid.

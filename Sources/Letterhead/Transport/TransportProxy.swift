@@ -118,7 +118,7 @@ extension TransportConfiguration {
             return names.contains { environment[$0]?.isEmpty == false }
         }
 
-        /// The value for libcurl. Nil leaves the choice to the environment variables.
+        /// The proxy URL for libcurl. Empty for no proxy. Nil leaves the choice to the environment variables.
         var url: String? {
             switch kind {
             case .direct: ""

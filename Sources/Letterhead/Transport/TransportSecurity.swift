@@ -12,7 +12,9 @@ extension TransportConfiguration {
     public struct Security: Sendable, Hashable {
         /// The TLS versions, in ascending order.
         public enum Version: Sendable, Hashable, Comparable {
+            /// TLS 1.2 (RFC 5246).
             case tls12
+            /// TLS 1.3 (RFC 8446).
             case tls13
         }
 
@@ -51,6 +53,7 @@ extension TransportConfiguration {
 
             public var description: String { "Identity" }
 
+            /// Has no children, so that `dump` prints neither the key nor the password.
             public var customMirror: Mirror { Mirror(self, children: [], displayStyle: .struct) }
         }
 
@@ -87,6 +90,8 @@ extension TransportConfiguration {
         /// The IP addresses that connections may be opened to. Default: ``Addresses/any``.
         public var addresses = Addresses.any
 
+        /// Creates settings with the defaults: the authorities of the system, TLS 1.2 or later, any key, and any
+        /// address.
         public init() {}
 
         /// Adds a custom check for server certificates, such as a list of revoked keys or a Certificate Transparency

@@ -89,7 +89,7 @@ package enum TurnOutcome: Sendable {
     case turn
     case cancelled
     case reset
-    /// The deadline passed, or would pass before the request's turn.
+    /// The deadline passed, or would pass before the turn of the request.
     case tooLate
     /// This many requests already wait.
     case full(Int)

@@ -291,7 +291,7 @@ extension HTTPRetryStrategy {
             var prepared = original
             do {
                 try await prepare(&prepared) { try await next.load($0, for: original, on: timeline) }
-                // The closure may have replaced the original by another request, such as an attempt.
+                // The closure may have replaced the original by a different request, such as an attempt.
                 (prepared.context, prepared.attemptNumber) = (original.context, nil)
                 return prepared
             } catch {

@@ -56,7 +56,7 @@
             metrics.remoteAddress = address
             metrics.hasUnauthenticatedEnd = progress.hasUnauthenticatedEnd
             metrics.isReusedConnection = !isNew && metrics.remoteAddress != nil
-            // libcurl is certain to report a connection's end only if the connection has been used.
+            // libcurl is certain to report the end of a connection only if the connection has been used.
             if isNew, progress.hasHead, let socket { loop.poller.keep(socket) }
             exchange.facts.metrics = metrics
             guard isObserved else { return }
@@ -74,7 +74,7 @@
         /// Records the facts that the connection has while it still belongs to the transfer.
         func noteHead(of exchange: Exchange) {
             noteTLS(of: exchange)
-            // A streamed response's caller continues before the transfer has ended.
+            // The caller of a streamed response continues before the transfer has ended.
             if exchange.pipe != nil { noteFacts(of: exchange) }
         }
 
@@ -102,19 +102,19 @@
             return host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"
         }
 
-        /// The connection's socket, as long as it is open.
+        /// The socket of the connection, as long as it is open.
         var socket: CInt? {
             var socket: CInt = -1
             return unsafe lh_curl_get_socket(easy, &socket) == 0 && socket >= 0 ? socket : nil
         }
 
-        /// Prevents libcurl from using the connection again, unless another transfer uses it. The next request finds
-        /// its end.
+        /// Prevents libcurl from using the connection again, unless a different transfer uses it. The next request
+        /// finds its end.
         ///
         /// After a frame that is invalid for the whole connection, libcurl may keep the connection, as 8.14.1 does.
         /// Each further request on it would fail, until the server closes it.
         func retireConnection() {
-            // A transfer in progress has no socket, but its connection's TLS session.
+            // libcurl reports no socket for a transfer in progress, but it reports the TLS session of the connection.
             let session = connection.tlsSession
             let isUsed = loop.active.contains { other in
                 guard let other = other.carrier, other !== self else { return false }
@@ -124,13 +124,14 @@
             shutdown(socket, Int32(SHUT_RDWR))
         }
 
-        /// Returns a time since the request's start, including the wait for a connection, or zero if libcurl has none.
+        /// Returns a time since the start of the request, including the wait for a connection, or zero if libcurl has
+        /// none.
         private func time(_ info: CurlInfo) -> Duration {
             let time = offset(info) ?? 0
             return time == 0 ? .zero : .microseconds(time) + .nanoseconds(exchange?.progress.waitingTime ?? 0)
         }
 
-        /// Whether a part of the request's body has not been sent.
+        /// Whether a part of the request body has not been sent.
         var isSending: Bool {
             guard let exchange, !exchange.progress.hasNoBody, let sent = offset(.uploaded) else { return false }
             return exchange.isSending(after: sent)

@@ -4,7 +4,7 @@
     import LetterheadFoundation
 
     extension CurlCarrier {
-        /// Returns whether a connection to an address may be opened, and records it for the message.
+        /// Returns whether a connection to an address may be opened, and records the result for the error message.
         func mayConnect(to address: IPAddress?) -> Bool {
             let isAllowed = allows(address)
             hasAllowedAddress = isAllowed || hasAllowedAddress == true
@@ -20,25 +20,26 @@
             return isAllowed
         }
 
-        /// A trusted proxy judges the addresses itself.
+        /// Returns whether an address is allowed. A trusted proxy judges the addresses itself.
         private func allows(_ address: IPAddress?) -> Bool {
             let proxy = loop.configuration.proxy
             if let exchange, proxy.isInUse(isSecure: exchange.plan.isSecure) { return true }
             return loop.configuration.security.addresses.allows(address)
         }
 
-        /// Sets the host's pinned keys. libcurl compares them when it opens a connection.
+        /// Sets the pinned keys of the host. libcurl compares them when it opens a connection. Returns false if it
+        /// rejects them.
         func configurePins(for plan: CurlPlan) -> Bool {
             guard settings.pinnedKeys != plan.pinnedKeys else { return true }
             settings.pinnedKeys = plan.pinnedKeys
-            // The certificate is needed only for an error's message. Not every TLS library supports this option, so its
+            // The certificate is needed only for an error message. Not every TLS library supports this option, so its
             // result is ignored.
             _ = unsafe lh_curl_set_long(easy, .certificateInfo, plan.pinnedKeys.isEmpty ? 0 : 1)
             let pins = plan.pinnedKeys.map(PublicKeyPin.text(of:)).joined(separator: ";")
             return unsafe lh_curl_set_string(easy, .pinnedPublicKey, pins.isEmpty ? nil : pins) == 0
         }
 
-        /// The host, the setting and the server's key, for the message if the key isn't pinned.
+        /// The host, the setting and the key of the server, for the message if the key isn't pinned.
         var pinMismatch: String {
             let host = exchange?.request.host ?? ""
             let rule = loop.configuration.security.pinningRule(of: host)
@@ -47,8 +48,8 @@
             return "\(rule) for \(host), and the server's key is \(pin ?? "not known")"
         }
 
-        /// Calls the configuration's checks, unless the connection has passed them before. Returns false if the request
-        /// must not be sent on it.
+        /// Calls the checks in the configuration, unless the connection has passed them before. Returns false if the
+        /// request must not be sent on it.
         ///
         /// The TLS session stores that its connection has passed, so that the mark cannot outlive the connection.
         func passesChecks(of exchange: Exchange) -> Bool {
@@ -71,7 +72,7 @@
             }
         }
 
-        /// Returns a TLS session's verified certificates in DER, or none if one can't be read.
+        /// Returns the verified certificates of a TLS session in DER, or none if one can't be read.
         private static func chain(of session: TLSSession) -> [Data] {
             var chain: [Data] = []
             while true {
@@ -84,8 +85,8 @@
             }
         }
 
-        /// Whether only the TLS connection's end marks the body's end. Without close_notify, anyone on the network path
-        /// may have truncated such a body, and libcurl treats it as complete.
+        /// Whether only the end of the TLS connection marks the end of the body. Without close_notify, anyone on the
+        /// network path may have truncated such a body, and libcurl treats it as complete.
         func endsWithConnection(_ exchange: Exchange) -> Bool {
             guard exchange.plan.isSecure, !exchange.progress.isMultiplexed,
                 let length = offset(.contentLength), length < 0, let head = try? ResponseHead(exchange.reply.head)

@@ -10,8 +10,7 @@
         /// - It replaces a connection that has ended before the response up to five times (CONN_MAX_RETRIES).
         /// - It follows a response only if that is 417, without end if the caller has set `Expect`, and never from
         ///   here. Redirects, authentication at a server and `Alt-Svc` are off. At a proxy, it tries Basic, once.
-        /// - It tries each of a host's addresses once, within `connectTimeout`, and HTTP/1.1 once after
-        ///   HTTP_1_1_REQUIRED.
+        /// - It tries each address of a host once, within `connectTimeout`, and HTTP/1.1 once after HTTP_1_1_REQUIRED.
         /// - Interim responses count toward `maximumHeadSize`.
         ///
         /// - Parameter localPort: the port of the connection, or 0 or less without one.
@@ -55,8 +54,8 @@
                     wasRefused: wasRefused, isRefused: wasRefused && exchange.progress.isMultiplexed)
         }
 
-        /// Duplicates the connected socket. libcurl may close its own as soon as this handle has finished: for another
-        /// connection to the same host, or because the server has closed it.
+        /// Duplicates the connected socket. libcurl may close its own as soon as this handle has finished: to open a
+        /// different connection to the same host, or because the server has closed it.
         private func keepSocket(_ localPort: CInt) {
             // A different address was perhaps tried before. A Unix socket has no port.
             let socket = opened.last { localPort <= 0 || Self.localPort(of: $0) == localPort }
@@ -65,7 +64,7 @@
             connected = socket.map { fcntl($0, F_DUPFD_CLOEXEC, 0) } ?? CurlLoop.noSocket
         }
 
-        /// Returns the port of a socket at this end, or nil if it has no address.
+        /// Returns the local port of a socket, or nil if it has no address.
         private static func localPort(of socket: CInt) -> CInt? {
             var address = sockaddr_storage()
             return unsafe withUnsafeMutableBytes(of: &address) { bytes in
@@ -90,11 +89,11 @@
             CurlQuirks.explainsRepetitions && exchange?.progress.isMultiplexed == true && connection.tlsSession != nil
         }
 
-        /// Reads the protocol that TLS negotiated. Returns false if the connection isn't HTTP/2 and another transfer
-        /// uses it. Otherwise, each could receive the other's response.
+        /// Reads the protocol that TLS negotiated. Returns false if the connection isn't HTTP/2 and a different
+        /// transfer uses it. Otherwise, each of them could receive the response to the other.
         ///
-        /// It is enough to know each connection's last user. A connection that isn't HTTP/2 has at most one. On an
-        /// HTTP/2 connection, the transfer that opened it is the last user when the second transfer joins.
+        /// It is enough to know the last user of each connection. A connection that isn't HTTP/2 has at most one user.
+        /// On an HTTP/2 connection, the transfer that opened it is the last user when the second transfer joins.
         private func mayUseConnection(for exchange: Exchange) -> Bool {
             let plan = exchange.plan
             let (session, isMultiplexed) = plan.isSecure ? tlsSession : (nil, false)
@@ -119,7 +118,8 @@
             return true
         }
 
-        /// Records the transfer's stream, or which transfers a GOAWAY on its connection has left out (RFC 9113, 6.8).
+        /// Records the stream of the transfer, or which transfers a GOAWAY on its connection has left out (RFC 9113,
+        /// 6.8).
         func note(stream: UInt32, isGoAway: Bool) {
             guard isGoAway else { return connection.stream = stream }
             guard let session = tlsSession.session else { return }
@@ -135,13 +135,14 @@
             }
         }
 
-        /// Returns whether the transfer uses a TLS session's connection. A transfer that has ended is detached from it.
+        /// Returns whether the transfer uses the connection with a TLS session. A transfer that has ended is detached
+        /// from it.
         func uses(_ session: TLSSession) -> Bool {
             connection.tlsSession == session && tlsSession.session == session
         }
 
-        /// Records a TLS session's alert, if the transfer has used the session last or is connecting with it. An alert
-        /// during a handshake may come from a proxy over TLS instead of the server, and is then not recorded.
+        /// Records an alert on a TLS session, if the transfer has used the session last or is connecting with it. An
+        /// alert during a handshake may come from a proxy over TLS instead of the server, and is then not recorded.
         func note(alert: CInt, of session: TLSSession) {
             let isConnecting = exchange?.wasSent == false && !loop.configuration.proxy.mayBeSecure
             guard connection.tlsSession == session || isConnecting && tlsSession.session == session else {
@@ -150,7 +151,7 @@
             connection.alert = alert
         }
 
-        /// Whether the transfer waits in libcurl for a connection that another transfer opens.
+        /// Whether the transfer waits in libcurl for a connection that a different transfer opens.
         var isFollowing: Bool {
             guard let exchange, !exchange.progress.isConnecting else { return false }
             return !exchange.wasSent || connection.tlsSession != nil && tlsSession.session == nil
@@ -189,13 +190,14 @@
             return unsafe context.map { unsafe Unmanaged<CurlCarrier>.fromOpaque($0).takeUnretainedValue() }
         }
 
-        /// Calls a closure with a callback's object. The loop retains the object during the call.
+        /// Calls a closure with the carrier that libcurl passes to a callback. The loop retains the carrier during the
+        /// call.
         static func with<Result>(_ context: UnsafeMutableRawPointer?, _ work: (CurlCarrier) -> Result?) -> Result? {
             unsafe context.flatMap { unsafe Unmanaged<CurlCarrier>.fromOpaque($0)._withUnsafeGuaranteedRef(work) }
         }
     }
 
-    // libcurl's memory and addresses live until a callback returns.
+    // The memory and addresses that libcurl passes are valid until a callback returns.
 
     private let onBody: LHCurlWrite = { bytes, size, count, context in
         let bytes = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)

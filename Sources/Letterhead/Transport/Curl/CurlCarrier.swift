@@ -3,10 +3,10 @@
     import CLibcurl
     import LetterheadFoundation
 
-    /// Carries transfers with one of libcurl's easy handles, one after the other. libcurl speaks all versions of HTTP.
+    /// Carries transfers with an easy handle of libcurl, one after the other. libcurl speaks all versions of HTTP.
     ///
-    /// libcurl's callbacks store its address. Only its ``CurlLoop``'s thread uses it, while ``handle`` owns the easy
-    /// handle.
+    /// The callbacks of libcurl store its address. Only the thread of its ``CurlLoop`` uses it, while ``handle`` owns
+    /// the easy handle.
     @safe final class CurlCarrier {
         let easy: OpaquePointer
         let handle: CurlHandle
@@ -42,12 +42,12 @@
             var origin: CurlOrigin?
         }
 
-        /// The current transfer's connection. Sending the request again replaces the value, so that no fact about an
-        /// earlier connection remains.
+        /// The connection of the current transfer. Sending the request again replaces the value, so that no fact about
+        /// an earlier connection remains.
         struct Connection {
-            /// Whether it was opened for the transfer, and whether another transfer has used it since then.
+            /// Whether it was opened for the transfer, and whether a different transfer has used it since then.
             var (isNew, isShared) = (false, false)
-            /// The transfer's HTTP/2 stream, and whether a GOAWAY frame has left it out, if libcurl reports both.
+            /// The HTTP/2 stream of the transfer, and whether a GOAWAY frame has left it out, if libcurl reports both.
             var (stream, isLeftOut): (UInt32, Bool) = (0, false)
             /// Its TLS session, when the request has been sent.
             var tlsSession: TLSSession?
@@ -56,8 +56,8 @@
             var hasCloseNotify: Bool { alert == 0 }
         }
 
-        /// Creates the carrier with a handle. Returns nil if the system's libcurl rejects an option that
-        /// depends on the loop.
+        /// Creates the carrier with a handle. Returns nil if the installed libcurl rejects an option that depends on
+        /// the loop.
         init?(loop: CurlLoop, handle: CurlHandle) {
             unsafe (self.loop, self.handle, easy) = (loop, handle, handle.easy)
             var options = unsafe CurlOptions(easy)
@@ -67,7 +67,7 @@
             guard options.areAccepted else { return nil }
         }
 
-        /// Detaches the handle from the thread, because another thread may release it later.
+        /// Detaches the handle from the thread, because a different thread may release it later.
         deinit {
             _ = unsafe lh_curl_set_pointer(easy, .share, nil)
             if CurlQuirks.logsStreams { _ = unsafe lh_curl_observe_streams(easy, nil, nil) }
@@ -94,10 +94,10 @@
     }
 
     extension CurlCarrier {
-        /// Sets one transfer's options. Returns false if the system's libcurl rejects one.
+        /// Sets the options for one transfer. Returns false if the installed libcurl rejects one.
         ///
-        /// Of the plan's memory, libcurl keeps the addresses of the header lines and of a small body. The plan lives as
-        /// long as the transfer, and ``unconfigure()`` removes them.
+        /// libcurl keeps the addresses of the header lines and of a small body in the plan. The plan lives as long as
+        /// the transfer, and ``unconfigure()`` removes them.
         func configure(for plan: CurlPlan) -> Bool {
             var options = unsafe CurlOptions(easy)
             if settings.isOpening != plan.isDirect {
@@ -117,7 +117,7 @@
         private func configureAddress(for plan: CurlPlan) -> Bool {
             let target = unsafe target(of: plan)
             guard unsafe lh_curl_set_string(easy, .requestTarget, target) == 0 else { return false }
-            // If the request target is set, libcurl needs only the URL's origin.
+            // If the request target is set, libcurl needs only the origin of the URL.
             guard unsafe target != nil else { return unsafe setAddress(plan.url, nil) }
             if let origin = settings.origin, origin.text == plan.origin { return true }
             let last = loop.lastOrigin.flatMap { $0.text == plan.origin ? $0 : nil }
@@ -147,7 +147,7 @@
             if isSeparate { options.set(.freshConnect, 1) }
         }
 
-        /// Sets the receive buffer's size: large for a streamed body, to read it in larger pieces, and small for a
+        /// Sets the size of the receive buffer: large for a streamed body, to read it in larger pieces, and small for a
         /// buffered response, to save memory.
         private func configureBuffer(_ options: inout CurlOptions) {
             let isStreamed = exchange?.pipe != nil
@@ -188,18 +188,18 @@
             }
         }
 
-        /// Removes the pointers to the transfer's memory from the handle.
+        /// Removes the pointers to memory of the transfer from the handle.
         func unconfigure() {
             _ = unsafe lh_curl_set_pointer(easy, .httpHeader, nil)
             if !settings.isGet { _ = unsafe lh_curl_set_pointer(easy, .postFields, nil) }
         }
 
-        /// In bytes. The first two are libcurl's defaults for receiving and for sending.
+        /// The buffer sizes in bytes. The first two are the defaults of libcurl for receiving and for sending.
         private static let (standardBuffer, uploadBuffer, largeBuffer) = (16 << 10, 64 << 10, 256 << 10)
     }
 
-    /// A connection's TLS session. Its address identifies it until the connection is closed, and only the thread that
-    /// uses the connection reads it.
+    /// The TLS session of a connection. Its address identifies it until the connection is closed, and only the thread
+    /// that uses the connection reads it.
     @safe struct TLSSession: Hashable {
         let address: UnsafeRawPointer
 
@@ -208,10 +208,10 @@
         func hash(into hasher: inout Hasher) { unsafe hasher.combine(address) }
     }
 
-    /// A request's URL up to its path. libcurl parses it once, because most of a handle's requests have the same origin
-    /// as the previous one.
+    /// The URL of a request up to its path. libcurl parses it once, because most requests of a handle have the same
+    /// origin as the previous request.
     ///
-    /// It owns the parsed URL.
+    /// This object owns the parsed URL.
     @safe final class CurlOrigin {
         let parsed: OpaquePointer
         let text: String

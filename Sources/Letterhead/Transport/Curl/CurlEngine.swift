@@ -9,7 +9,7 @@
     /// released.
     final class CurlEngine: Sendable {
         private let configuration: TransportConfiguration
-        /// The thread's mailbox. Nil before a thread was started.
+        /// The mailbox of the thread. Nil before a thread was started.
         private let current = Mutex<CurlMailbox?>(nil)
 
         init(_ configuration: TransportConfiguration) { self.configuration = configuration }
@@ -47,8 +47,8 @@
         }
 
         private static func run(_ mailbox: CurlMailbox) {
-            // This thread blocks all signals. The process's other threads handle them, and a broken connection causes
-            // an error instead of a SIGPIPE. The system uses the set only within the calls.
+            // This thread blocks all signals. The other threads of the process handle them, and a broken connection
+            // causes an error instead of a SIGPIPE. The system uses the set only within the calls.
             var signals = sigset_t()
             unsafe sigfillset(&signals)
             unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
@@ -98,7 +98,7 @@
         /// A descriptor that becomes readable to wake the thread. The thread polls it together with its sockets.
         let wakeDescriptor: CInt
         private let state = Mutex(State())
-        /// The process that created the mailbox. The thread doesn't exist in that process's forks.
+        /// The process that created the mailbox. In a fork of that process, the thread doesn't exist.
         private let lineage = ProcessLineage.current
 
         let configuration: TransportConfiguration
@@ -115,7 +115,7 @@
         var isOpen: Bool { belongsToProcess && state.withLock { !$0.isClosed } }
 
         /// Whether this process created the mailbox. In a fork, the thread doesn't exist, and the descriptor would wake
-        /// the parent process's thread.
+        /// the thread of the parent process.
         var belongsToProcess: Bool { lineage == ProcessLineage.current }
 
         /// Adds a command, and wakes the thread if it sleeps. Returns false if the mailbox is closed or belongs to a
@@ -173,7 +173,7 @@
     /// doesn't wait for them.
     enum CurlExit {
         private struct State {
-            /// The mailboxes of this process's threads and, in a forked process, the parent's.
+            /// The mailboxes of the threads of this process and, in a forked process, also those of the parent process.
             var mailboxes: [ObjectIdentifier: CurlMailbox] = [:]
             /// The thread that left last. It must be joined: by the next thread that leaves, or at the exit.
             var last: pthread_t?
@@ -196,8 +196,8 @@
             while isExiting { pause() }
         }
 
-        /// Removes a thread. Call this as the thread's last action. The thread must be joinable and must have closed
-        /// its mailbox.
+        /// Removes a thread. Call this on that thread, as its last action. The thread must be joinable and must have
+        /// closed its mailbox.
         static func leave(_ mailbox: CurlMailbox) {
             let (isExiting, previous) = state.withLock { state in
                 state.mailboxes[ObjectIdentifier(mailbox)] = nil

@@ -3,19 +3,19 @@
     import CLibcurl
     import LetterheadFoundation
 
-    /// One of libcurl's easy handles, with the options that a transport's transfers share.
+    /// An easy handle of libcurl, with the options that all transfers of a transport share.
     ///
     /// Any thread may create it, because libcurl assigns a handle to a thread only while the handle is in use. From
-    /// ``CurlCarrier/init(loop:handle:)`` until that object's end, only the loop's thread uses it. It owns the handle, and
-    /// the memory for libcurl's error text, which always ends with a zero byte.
+    /// ``CurlCarrier/init(loop:handle:)`` until that carrier ends, only the thread of the loop uses it. It owns the
+    /// easy handle and the memory for the error text, which always ends with a zero byte.
     @safe final class CurlHandle {
         let easy: OpaquePointer
         let reasonBuffer: UnsafeMutablePointer<CChar>
-        /// Whether TLS alerts can be observed. libcurl with OpenSSL doesn't require close_notify: it treats the
-        /// connection's end as the body's end.
+        /// Whether TLS alerts can be observed. libcurl with OpenSSL doesn't require close_notify: it treats the end of
+        /// the connection as the end of the body.
         let observesAlerts: Bool
 
-        /// Creates a handle. Returns nil if the system's libcurl rejects an option.
+        /// Creates a handle. Returns nil if the installed libcurl rejects an option.
         init?(_ configuration: TransportConfiguration) {
             guard let easy = unsafe curl_easy_init() else { return nil }
             unsafe self.easy = easy
@@ -25,7 +25,7 @@
             var options = unsafe CurlOptions(easy)
             unsafe options.set(.errorBuffer, UnsafeRawPointer(reasonBuffer))
             options.setAll(of: configuration)
-            // Available since 7.87. Without it, ending a transfer waits for its host name lookup.
+            // Available since 7.87. Without it, the end of a transfer waits until its host name has been looked up.
             _ = unsafe lh_curl_set_long(easy, .quickExit, 1)
             guard options.areAccepted else { return nil }
         }
@@ -37,15 +37,15 @@
 
         private static let reasonSize = 256
 
-        /// Returns a fact's text. It belongs to the handle, and is copied.
+        /// Returns a copy of the text that the handle has for an item.
         static func text(_ info: CurlInfo, of easy: OpaquePointer) -> String? {
             var text: UnsafePointer<CChar>?
             return unsafe lh_curl_get_string(easy, info, &text) == 0 ? text.map(String.init(cString:)) : nil
         }
     }
 
-    /// Sets an easy handle's options, and remembers whether the system's libcurl has rejected one. libcurl copies
-    /// strings and data. It exists only within a call of the handle's owner.
+    /// Sets options of an easy handle, and records whether libcurl has rejected one. libcurl copies strings and data.
+    /// The value exists only within a call of the owner of the handle.
     @safe struct CurlOptions {
         private let easy: OpaquePointer
         private(set) var areAccepted = true
@@ -136,7 +136,7 @@
             }
             if let path = configuration.unixSocketPath { set(.unixSocketPath, path) }
             if let name = configuration.networkInterface {
-                // Without the prefix, libcurl could mistake an interface's name for a host's, or the reverse.
+                // Without the prefix, libcurl could mistake the name of an interface for a host name, or the reverse.
                 let isAddress =
                     name.utf8.contains(UInt8(ascii: ":"))
                     || ASCII.allBytes(of: name) { (48...57).contains($0) || $0 == UInt8(ascii: ".") }
@@ -177,7 +177,7 @@
         /// Returns whole seconds, rounded up.
         private static func seconds(_ time: Duration) -> Int { (time.wholeMilliseconds - 1) / 1000 + 1 }
 
-        /// CURLHEADER_SEPARATE: the request's header lines aren't part of the CONNECT request to a proxy.
+        /// CURLHEADER_SEPARATE: the header lines of the request aren't part of the CONNECT request to a proxy.
         private static let separate = 1
         private static let httpAndHTTPS = 3
         private static let (tls12, tls13) = (6, 7)

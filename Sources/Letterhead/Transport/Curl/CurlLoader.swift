@@ -2,22 +2,26 @@
 #if os(Linux)
     import LetterheadFoundation
 
-    /// The transport on Linux. It uses the system's libcurl, which Foundation's networking also links, on one thread.
+    /// The transport on Linux. It uses the libcurl of the system, which the networking of Foundation also links, on one
+    /// thread.
     ///
-    /// By default, all clients share one transport and its connections. For a different configuration, create another
+    /// By default, all clients share one transport and its connections. For a different configuration, create a
     /// transport with ``HTTPClient/makeTransport(_:)`` and keep it: releasing it closes its connections.
     ///
-    /// The transport adds only these header fields to a request: the message's framing (RFC 9112, 6), `Host`, and an
-    /// `Accept-Encoding` for the encodings that it decompresses. It doesn't follow redirects or store cookies. It sends
-    /// a request that isn't idempotent a second time only if the server refused it without processing it (RFC 9113, 6.8
-    /// and 8.7, and for 417, RFC 9110, 10.1.1). It returns a response of any status, and throws an ``HTTPError`` if no
-    /// complete response arrives.
+    /// The transport adds only these header fields to a request: the framing of the message (RFC 9112, 6), `Host`, and
+    /// an `Accept-Encoding` for the encodings that it decompresses. It doesn't follow redirects or store cookies. It
+    /// sends a request that isn't idempotent a second time only if the server refused it without processing it (RFC
+    /// 9113, 6.8 and 8.7, and for 417, RFC 9110, 10.1.1). It returns a response of any status, and throws an
+    /// ``HTTPError`` if no complete response arrives.
     ///
-    /// A request passes through these types: `CurlPlan` is what its carrier is told. `Exchange` is the transfer that its
-    /// caller waits for. `CurlEngine` posts it to the thread. `CurlLoop` runs there with its `ConnectionQueue` and
-    /// `SocketPoller`. A carrier sends and receives its bytes: a `CurlCarrier`, which is a reusable easy handle, or a
-    /// `DirectConnection`, which a `CurlCarrier` has opened. The reply returns in the exchange: as a whole, or through a
-    /// `ReceivePipe`.
+    /// A request passes through these types:
+    ///
+    /// - `CurlPlan` has the request in the form that its carrier needs.
+    /// - `Exchange` is the transfer that its caller waits for. `CurlEngine` posts it to the thread.
+    /// - `CurlLoop` runs on the thread, with its `ConnectionQueue` and `SocketPoller`.
+    /// - A carrier sends and receives the bytes: a `CurlCarrier`, which is a reusable easy handle, or a
+    ///   `DirectConnection`, which a `CurlCarrier` has opened.
+    /// - The reply returns in the exchange: as a whole, or through a `ReceivePipe`.
     final class CurlLoader: HTTPLoader, CustomStringConvertible {
         private let engine: CurlEngine
         private let configuration: TransportConfiguration
@@ -45,7 +49,7 @@
             return "CurlLoader" + (addresses == .any ? "" : "(security.addresses: \(addresses))")
         }
 
-        /// Sends a request, and returns when the whole response, or a streamed response's head, has arrived.
+        /// Sends a request, and returns when the whole response, or the head of a streamed response, has arrived.
         ///
         /// - Throws: `.invalidRequest` before anything is sent, `.cannotConnect`, `.insecureConnection`,
         ///   `.connectionLost`, `.timedOut`, `.invalidResponse` or `.responseTooLarge` if the transfer fails, and
@@ -59,7 +63,7 @@
                 next.headers[.expect] = nil
             } catch {
                 // The server has certainly not processed the request, and libcurl doesn't send it again: five
-                // connections refused it, or with 7.88, a GOAWAY left out a connection's only request.
+                // connections refused it, or with 7.88, a GOAWAY left out the only request on a connection.
                 guard error.code == .connectionLost, !error.mayHaveBeenSent, request.body.isReplayable else {
                     throw error
                 }
@@ -168,8 +172,8 @@
         }
 
         /// The limit for each host that libcurl applies, or 0 for none. libcurl counts the hosts that `connectTo` sends
-        /// to one server together, and can't close an idle direct connection to make room for another host. The queue
-        /// has the limit, too.
+        /// to one server together, and can't close an idle direct connection to make room for a different host. The
+        /// queue applies the limit, too.
         var maximumSharedConnectionsPerHost: Int { isTLSCarriedDirectly ? 0 : maximumConnectionsPerHost }
 
         /// The largest number of connections among which libcurl may search one over TLS for each piece of a message.

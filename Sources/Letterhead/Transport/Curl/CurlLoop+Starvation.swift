@@ -55,7 +55,9 @@
                     + "of streamed responses, or raise \(setting) or queueTimeout)", mayHaveBeenSent: false)
         }
 
-        /// - Parameter lane: an origin's lane, or nil for all.
+        /// Returns the transfers that hold connections.
+        ///
+        /// - Parameter lane: the lane of an origin, or nil for all origins.
         private func holders(of lane: ConnectionQueue<Exchange>.Lane?) -> ConnectionHolders {
             var holders = ConnectionHolders()
             for exchange in active

@@ -5,9 +5,9 @@
 
     /// The event loop that owns libcurl: it executes commands, waits for sockets, and ends transfers.
     ///
-    /// libcurl's callbacks store its address. Only its thread uses it, and libcurl's handles, which live until
-    /// ``CurlCarrier`` or this object ends. Its transfers' arrays use unchecked exclusivity, because libcurl calls no
-    /// callback while one of them changes.
+    /// The callbacks of libcurl store its address. Only its thread uses it and the handles of libcurl, which exist
+    /// until ``CurlCarrier`` or this object ends. The arrays of transfers use unchecked exclusivity, because libcurl
+    /// calls no callback while one of them changes.
     @safe final class CurlLoop {
         let configuration: TransportConfiguration
         private(set) var share: OpaquePointer
@@ -18,7 +18,7 @@
         var now: UInt64 = 0
         /// The entries of `connectTo`, in memory that libcurl reads.
         let connectTo: CurlText?
-        /// The request target's form for requests without TLS.
+        /// The form of the request target for requests without TLS.
         let plainTarget: TransportConfiguration.Proxy.PlainTarget
         /// When libcurl must be called next, and the earliest deadlines among the transfers and among the idle direct
         /// connections.
@@ -31,25 +31,27 @@
         var idleCount = 0
         /// Spreads the ages of direct connections.
         var openedCount: UInt64 = 0
-        /// Where direct connections receive. It is owned by this object, and is used between two calls of them.
+        /// The memory into which direct connections receive. This object owns it, and no connection keeps bytes in it
+        /// after a call.
         let buffer: UnsafeMutableRawBufferPointer
         /// When a transfer last got a connection.
         var lastBegun: UInt64 = 0
-        /// In nanoseconds.
+        /// The limit for waiting transfers, in nanoseconds.
         let queueTimeout: UInt64
         var closedSocket = noSocket
-        /// The last transfer's origin. The next transfer often has the same origin.
+        /// The origin of the last transfer. The next transfer often has the same origin.
         var lastOrigin: CurlOrigin?
         /// Holds transfers back until a connection is free. Without it, libcurl 8.14 and 8.15 would try all waiting
-        /// transfers again whenever one ends (libcurl's issue 18017), and their connect timeout would run while they
+        /// transfers again whenever one ends (issue 18017 of libcurl), and their connect timeout would run while they
         /// wait.
         var queue: ConnectionQueue<Exchange>
-        /// The transfer that was last sent on each TLS session's connection, until it ends.
+        /// For each TLS session, the transfer that was last sent on its connection, until that transfer ends.
         @safe @exclusivity(unchecked) var lastUsers: [TLSSession: CurlCarrier] = [:]
         @safe @exclusivity(unchecked) private(set) var active: [Exchange] = []
         @safe @exclusivity(unchecked) private var unread: [ReceivePipe] = []
         @safe @exclusivity(unchecked) private var idle: [CurlCarrier] = []
-        /// The clients that have sent requests over the connections. A reset of another client leaves them open.
+        /// The clients that have sent requests over the connections. A reset closes the connections only if no other
+        /// client is left.
         private var users: [ObjectIdentifier: ClientGeneration.Reference] = [:]
         private var userLimit = 64
         private var commands: [CurlMailbox.Command] = []
@@ -128,14 +130,15 @@
                 lh_curl_multi_set_long(multi, .maximumIdleConnections, configuration.maximumConnections),
                 lh_curl_share_tls_sessions(share),
             ]
-            // libcurl would open another connection for every 100 streams, whatever number the server allows.
+            // libcurl would open a new connection for every 100 streams, regardless of the number that the server
+            // allows.
             _ = unsafe lh_curl_multi_set_long(multi, .maximumStreams, Int(CInt.max))
             return results.allSatisfy { $0 == 0 }
         }
 
         /// Lets libcurl use the connections that aren't direct.
         ///
-        /// With DNS over HTTPS, libcurl counts a request as a connection while it opens another connection to the
+        /// With DNS over HTTPS, libcurl counts a request as a connection while it opens a second connection to the
         /// resolver. libcurl therefore has no limit on all connections in this case. The queue limits the connections
         /// of requests.
         private func limitConnections() -> CInt {
@@ -186,7 +189,7 @@
 
         private func start(_ exchange: Exchange) {
             guard exchange.isPending else { return }  // It was cancelled before it was taken.
-            // A transfer that arrives after its client's reset has swept the loop.
+            // The transfer has arrived after a reset of its client has swept the loop.
             if exchange.request.wasReset { return exchange.finish(.failure(.cancelled.unsent)) }
             if let generation = exchange.request.context.generation { note(generation) }
             // Until TLS has negotiated HTTP/2, no connection can be shared.
@@ -238,8 +241,8 @@
         /// Resumes a transfer that waits for its reader or for its request body.
         ///
         /// Transfers that libcurl has finished in the meantime are ended first with their own results, because libcurl
-        /// refuses to resume them. Only a transfer that is still unfinished then fails with its request body's error:
-        /// the server may have responded before the body failed.
+        /// refuses to resume them. Only a transfer that is still unfinished then fails with the error of its request
+        /// body: the server may have responded before the body failed.
         private func resume(_ exchange: Exchange) {
             if let connection = exchange.connection { return connection.resume() }
             guard exchange.carrier != nil else { return }
@@ -323,7 +326,7 @@
         /// Ends the transfers that waited for the first connection to their origin when it has failed. libcurl would
         /// let each of them try alone while the others wait, so that forty would fail after forty connect timeouts.
         ///
-        /// A transfer with a longer connect timeout tries again. So do all while the origin has another connection,
+        /// A transfer with a longer connect timeout tries again. So do all while the origin has a different connection,
         /// because they may wait for a stream on it.
         private func endFollowers(
             of first: Exchange, in lane: ConnectionQueue<Exchange>.Lane, _ failure: TransportFailure
@@ -357,7 +360,7 @@
             }
         }
 
-        /// Ends a transfer with a failure that isn't about its own request, which may have been sent.
+        /// Ends a transfer with a failure that doesn't tell whether the request was sent, and adds that to it.
         func fail(_ exchange: Exchange, _ failure: TransportFailure) {
             var failure = failure
             failure.mayHaveBeenSent = exchange.wasSent
@@ -373,8 +376,8 @@
                 keepOrClose(connection)
                 if exchange.request.observation != nil, !connection.isOpen { exchange.noteClosed() }
             } else if let carrier = exchange.carrier {
-                // libcurl gives up after sending a request five more times. It counts them for all of a handle's
-                // transfers.
+                // libcurl gives up after sending a request five more times. It counts them for all transfers of a
+                // handle.
                 let usualCount = if case .success = outcome { 1 } else { 0 }
                 release(carrier, of: exchange, isReusable: exchange.progress.timesSent == usualCount)
             }
@@ -408,7 +411,7 @@
         }
     }
 
-    // libcurl's callbacks for sockets and for its timer, and the wait for both.
+    // The callbacks of libcurl for sockets and for its timer, and the wait for both.
     //
     // The raw values of `SocketPoller.Readiness` equal CURL_POLL_IN and CURL_POLL_OUT, and also CURL_CSELECT_IN,
     // CURL_CSELECT_OUT and CURL_CSELECT_ERR.
@@ -450,7 +453,8 @@
             return now
         }
 
-        /// Calls a closure with a callback's object. libcurl calls back only until the loop's `deinit` returns.
+        /// Calls a closure with the loop that libcurl passes to a callback. libcurl calls back only until the `deinit`
+        /// of the loop returns.
         private static func with(_ context: UnsafeMutableRawPointer?, _ work: (CurlLoop) -> Void) {
             _ = unsafe context.map { unsafe Unmanaged<CurlLoop>.fromOpaque($0)._withUnsafeGuaranteedRef(work) }
         }
@@ -466,7 +470,7 @@
             return 0
         }
 
-        /// Closes a connection's socket, perhaps long after the handle that opened it was released.
+        /// Closes the socket of a connection, perhaps long after the handle that opened it was released.
         static let onCloseSocket: LHCurlCloseSocket = { context, socket in
             unsafe CurlLoop.with(context) { loop in
                 loop.poller.forget(socket)
@@ -490,8 +494,8 @@
             return 0
         }
 
-        /// Schedules libcurl's next call: after this many milliseconds, immediately for zero, or never for a negative
-        /// number.
+        /// Schedules the next call of libcurl: after this many milliseconds, immediately for zero, or never for a
+        /// negative number.
         private func setLibcurlTimer(_ milliseconds: Int) {
             guard milliseconds > 0 else { return libcurlDeadline = milliseconds < 0 ? .max : 0 }
             libcurlDeadline = tick() + UInt64(milliseconds) * 1_000_000

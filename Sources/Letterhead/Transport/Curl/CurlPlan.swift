@@ -31,17 +31,17 @@
         /// The URL up to its path.
         let origin: String
         let httpVersion: CurlHTTPVersion
-        /// The pinned public keys' digests. The server must have one of the keys, unless this is empty.
+        /// The digests of the pinned public keys. The server must have one of the keys, unless this is empty.
         let pinnedKeys: [Data]
         let content: Content
-        // Time limits in nanoseconds: for an attempt, for a connection without activity, for the response's first byte,
-        // and for the whole load until its deadline. `UInt64.max` means no limit.
+        // Time limits in nanoseconds: for an attempt, for a connection without activity, for the first byte of the
+        // response, and for the whole load until its deadline. `UInt64.max` means no limit.
         let (timeout, idleTimeout, firstByteTimeout, timeLeft): (UInt64, UInt64, UInt64, UInt64)
-        /// In milliseconds.
+        /// The time limit for connecting, in milliseconds.
         let connectTimeout: Int
-        /// The response's maximum ratio of decompressed to compressed bytes, or nil if the response isn't decompressed.
+        /// The maximum ratio of decompressed to compressed bytes, or nil if the response isn't decompressed.
         let decodingRatio: Int?
-        /// The maximum size of the response's head.
+        /// The maximum size of the response head, in bytes.
         let headLimit: Int
         /// The head for a direct connection, followed by a small body. Empty if libcurl writes the request.
         let head: [UInt8]
@@ -58,7 +58,10 @@
 
         private static let copyLimit = 64 << 10
 
+        /// Creates the plan for a request that has been validated and framed.
+        ///
         /// - Parameters:
+        ///   - request: the request.
         ///   - body: the bytes to send. If it is nil, neither a body nor its length is sent.
         ///   - configuration: the default time limits, whether responses are decompressed, and the proxy.
         init(_ request: HTTPRequest, body: BodyChunks?, _ configuration: TransportConfiguration) {
@@ -137,7 +140,7 @@
             }
             if request.omittedHeaders.contains(.host), !headers.contains(.host) { text.addLine("Host", nil) }
             if !headers.contains(.accept) { text.addLine("Accept", nil) }
-            // libcurl would add this field to requests to a proxy. A tunnel's CONNECT request has separate lines.
+            // libcurl would add this field to requests to a proxy. The CONNECT request of a tunnel has separate lines.
             if configuration.proxy.isInUse(isSecure: false), !headers.contains("Proxy-Connection") {
                 text.addLine("Proxy-Connection", nil)
             }
@@ -160,9 +163,9 @@
         var copiedBody: UnsafeRawPointer { unsafe text.body }
     }
 
-    /// C strings, a list of lines and a body's bytes, in one block of memory.
+    /// C strings, a list of lines and the bytes of a body, in one block of memory.
     ///
-    /// It owns the memory that libcurl reads, and every position is the start of a string in it. `@unchecked`: nothing
+    /// It owns the memory that libcurl reads, and each position is the start of a string in it. `@unchecked`: nothing
     /// is written after `init`.
     @safe final class CurlText: @unchecked Sendable {
         private let block: UnsafeMutableRawPointer
@@ -250,7 +253,7 @@
         var body: UnsafeRawPointer { unsafe UnsafeRawPointer(strings + bodyOffset) }
     }
 
-    /// The HTTP version that libcurl offers, or uses, for a request. The raw values are CURLOPT_HTTP_VERSION's.
+    /// The HTTP version that libcurl offers, or uses, for a request. The raw values are those of CURLOPT_HTTP_VERSION.
     enum CurlHTTPVersion: Int {
         case http1 = 2
         case http2OverTLS = 4

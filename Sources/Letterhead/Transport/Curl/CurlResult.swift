@@ -16,7 +16,7 @@
         }
     }
 
-    /// A libcurl transfer's result code, and its meaning for a caller.
+    /// The result code of a transfer in libcurl, and its meaning for a caller.
     struct CurlResult: RawRepresentable, Equatable {
         let rawValue: CInt
 
@@ -35,10 +35,10 @@
         /// Returns the failure that the code describes.
         ///
         /// - Parameters:
-        ///   - reason: libcurl's own text, which may contain the TLS library's text.
+        ///   - reason: the text of libcurl, which may contain text from the TLS library.
         ///   - alert: the last TLS alert that the connection has received.
-        ///   - roots: the configuration's trusted authorities.
-        ///   - tunnelStatus: the proxy's response to CONNECT, or nil without one.
+        ///   - roots: the trusted authorities in the configuration.
+        ///   - tunnelStatus: the status that the proxy responded to CONNECT with, or nil without a response.
         ///   - isSecure: whether the request uses TLS.
         func failure(
             reason: String, alert: CInt? = nil, wasSent: Bool, isSecure: Bool = true,
@@ -59,8 +59,8 @@
             if rawValue == 1, wasSent { return .notHTTP(isSecure: isSecure) }
             let (code, known) = handshakeEnd(reason) ?? (wasSent ? meaningOnceSent : meaningUnsent) ?? meaning
             let text = known + advice(reason, roots: roots)
-            // libcurl's text is included only if it names hosts, certificates or options. Its text about a response may
-            // contain the response's bytes.
+            // The text of libcurl is included only if it names hosts, certificates or options. A text about a response
+            // may contain bytes of the response.
             let isTold = code == .cannotConnect || code == .insecureConnection || code == .invalidRequest
             // Code 25: libcurl refuses the upload, and nothing was sent. On a new connection, libcurl offers HTTP/1.1
             // again.
@@ -69,7 +69,7 @@
                 mayHaveBeenSent: wasSent && rawValue != 25, underlying: isTold ? words : nil)
         }
 
-        /// The likely reason that a user can remove, with the words of OpenSSL and of GnuTLS.
+        /// Returns the likely cause, if the caller can remove it. It is recognized by the texts of OpenSSL and GnuTLS.
         private func advice(_ reason: String, roots: TransportConfiguration.Security.Roots) -> String {
             switch rawValue {
             case 35 where ["wrong version number", "unexpected TLS packet"].contains { reason.holds($0) }:
@@ -82,7 +82,7 @@
             }
         }
 
-        /// What libcurl and its TLS library report, as the underlying error.
+        /// The text of libcurl and its TLS library, as the underlying error.
         private struct Words: SafelyDescribed, CodedByFoundation {
             let description: String
             let result: CInt
@@ -169,13 +169,13 @@
             // The transport decompresses content codings itself. This code is therefore about a transfer coding.
             case 61: TransportFailure.unknownCoding.meaning
             case 63, 100: (.responseTooLarge, "the head of the response is larger than libcurl accepts")
-            // libcurl's text for a code is a constant.
+            // The text of libcurl for a code is a constant.
             default: (.unknown, unsafe String(cString: curl_easy_strerror(rawValue)))
             }
         }
     }
 
-    /// libcurl's behavior that depends on its version. The guide "Running over libcurl" lists the reasons.
+    /// The behavior of libcurl that depends on its version. The guide "Running over libcurl" lists the reasons.
     enum CurlQuirks {
         private static let version = lh_curl_version()
         private static let tlsLibrary = lh_curl_tls_library()
@@ -192,12 +192,13 @@
 
         /// Whether an easy handle may be used for a second transfer.
         ///
-        /// Before 8.1.0, a reused handle keeps a pointer to its previous response's last header field. If the next
-        /// response begins with a folded line, libcurl writes to that field after it was freed (libcurl's issue 11101).
-        /// A reused handle may also read a POST's body from the previous PUT's callback (CVE-2023-28322).
+        /// Before 8.1.0, a reused handle keeps a pointer to the last header field of its previous response. If the next
+        /// response begins with a folded line, libcurl writes to that field after it was freed (issue 11101 of
+        /// libcurl). A reused handle may also read the body of a POST from the callback of the previous PUT
+        /// (CVE-2023-28322).
         static let reusesHandles = version >= 0x080100
 
-        /// Whether libcurl percent-decodes a proxy's user and password, as it does before 8.8.0.
+        /// Whether libcurl percent-decodes the proxy user and password, as it does before 8.8.0.
         static let decodesProxyCredentials = version < 0x080800
 
         private static let features = lh_curl_features()
@@ -205,7 +206,7 @@
         static let supportsHTTP2 = features & CInt(LH_CURL_HTTP2) != 0
 
         /// Whether an HTTP/2 connection without TLS can be reused. In 7.88.0 and 7.88.1, the second request on such a
-        /// connection fails (libcurl's issue 10634, fixed in 8.0.0).
+        /// connection fails (issue 10634 of libcurl, fixed in 8.0.0).
         static let reusesHTTP2WithoutTLS = !(0x075800..<0x080000).contains(version)
 
         /// Whether libcurl sends an HTTP/2 request again without an error text only if the server has refused its
@@ -214,20 +215,20 @@
         /// from 8.0 to 8.6 for a connection that ended.
         static let explainsRepetitions = tlsLibrary == LH_TLS_OPENSSL && version >= 0x080700
 
-        /// Whether libcurl logs HTTP/2 streams and a GOAWAY's last stream, as 7.88 does.
+        /// Whether libcurl logs HTTP/2 streams and the last stream of a GOAWAY, as 7.88 does.
         ///
         /// In that version, a repetition without an error text may also follow a stream that was reset after it was
         /// processed. Only the numbers prove that a stream wasn't.
         static let logsStreams = offersHTTP2 && (0x075800..<0x080000).contains(version)
 
-        /// Whether HTTP/3 may be offered. Before 7.88, libcurl doesn't try another version if the server has no
+        /// Whether HTTP/3 may be offered. Before 7.88, libcurl doesn't try a different version if the server has no
         /// HTTP/3.
         static let offersHTTP3 = offersHTTP2 && version >= 0x075800 && features & CInt(LH_CURL_HTTP3) != 0
 
-        /// Whether a request's DNS lookups over HTTPS end with the request.
+        /// Whether the DNS lookups over HTTPS for a request end with that request.
         ///
-        /// Before 8.10.0, libcurl keeps a cancelled lookup's connection, and may deliver the answer to a later lookup
-        /// of another name.
+        /// Before 8.10.0, libcurl keeps the connection of a cancelled lookup, and may deliver the answer to a later
+        /// lookup of a different name.
         static let endsLookups = version >= 0x080A00
 
         /// Whether HTTP/2 may be offered over TLS.
@@ -245,12 +246,12 @@
         /// Whether libcurl closes a connection that a handle has only opened when the handle leaves, as from 7.85.0.
         static let closesOpenedConnections = version >= 0x075500
 
-        /// Whether a server's certificates can be read on its new connection, before a request is sent there.
+        /// Whether the certificates of a server can be read on a new connection, before a request is sent there.
         static let readsChains = lh_curl_reads_chains() != 0
 
-        /// The result of `curl_global_init`. It is called once in the process, under this static initializer's lock.
-        /// Before 7.84, no other libcurl function may be called at the same time. `curl_global_cleanup` is never
-        /// called, because Foundation uses libcurl too.
+        /// The result of `curl_global_init`. It is called once in the process, under the lock of this static
+        /// initializer. Before 7.84, no other libcurl function may be called at the same time. `curl_global_cleanup` is
+        /// never called, because Foundation uses libcurl too.
         static let initialization: Int32 = {
             // libcurl would write the keys of all TLS connections to the file that the variable names.
             if ProcessInfo.isElevated { _ = unsafe unsetenv("SSLKEYLOGFILE") }

@@ -3,17 +3,17 @@
     import CLibcurl
     import LetterheadFoundation
 
-    /// Where the system's trusted authorities are.
+    /// The location of the authorities that the system trusts.
     ///
-    /// The place that libcurl was built with may be absent, for example in a minimal container, or if a static program
-    /// runs on another distribution.
+    /// The location that libcurl was built with may not exist, for example in a minimal container, or if a static
+    /// program runs on a different distribution.
     struct CurlRoots {
-        /// A file in PEM format, and a folder with a file for each authority, named by its subject's hash.
+        /// A file in PEM format, and a folder with a file for each authority, named by the hash of its subject.
         typealias Place = (file: String?, folder: String?)
 
-        /// Nil if nothing was found. libcurl's own setting then remains.
+        /// The location that was found. If it is nil, the setting of libcurl remains.
         let place: Place?
-        /// What was looked at, for an error's message.
+        /// The searched files, folders and variables, for an error message.
         let searched: String
 
         /// The authorities of this process. They are looked up once, after libcurl was initialized.
@@ -22,12 +22,12 @@
             isFile: { unsafe access($0, R_OK) == 0 },
             isFolder: { (try? FileManager.default.contentsOfDirectory(atPath: $0))?.isEmpty == false })
 
-        /// Uses the environment's variables if one is set, otherwise libcurl's own places if one exists, and otherwise
-        /// the first known place that exists.
+        /// Uses the environment variables if one is set, otherwise the location that libcurl was built with if it
+        /// exists, and otherwise the first known location that exists.
         ///
         /// - Parameters:
-        ///   - environment: the environment's variables.
-        ///   - builtIn: the places that libcurl was built with.
+        ///   - environment: the environment variables.
+        ///   - builtIn: the location that libcurl was built with.
         ///   - isFile: returns whether a file can be read.
         ///   - isFolder: returns whether a folder exists and isn't empty.
         init(
@@ -35,7 +35,7 @@
         ) {
             let variables = [Self.fileVariable, Self.folderVariable].map { environment[$0] ?? "" }
             guard variables.allSatisfy(\.isEmpty) else {
-                // A variable is an instruction. If it names nothing, other authorities must not replace it.
+                // A variable is an instruction. If the file in it doesn't exist, other authorities must not replace it.
                 let named = variables.map { $0.isEmpty ? nil : $0 }
                 place = (named[0], named[1])
                 searched = zip([Self.fileVariable, Self.folderVariable], variables).filter { !$1.isEmpty }
@@ -73,7 +73,7 @@
         ]
         private static let knownFolders = ["/etc/ssl/certs", "/etc/pki/tls/certs"]
 
-        /// The places that libcurl was built with, which it reports since 7.84.
+        /// The location that libcurl was built with, which it reports since 7.84.
         private static var builtIn: Place {
             guard let easy = unsafe curl_easy_init() else { return (nil, nil) }
             defer { unsafe curl_easy_cleanup(easy) }
@@ -82,7 +82,7 @@
     }
 
     extension TransportConfiguration.Security.Roots {
-        /// The trusted authorities' place and the setting, for an error's message.
+        /// The location of the trusted authorities and how to change it, for an error message.
         var advice: String {
             let place =
                 switch self {

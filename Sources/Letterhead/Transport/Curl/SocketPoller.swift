@@ -6,9 +6,10 @@
     /// Waits for many sockets on one thread, with epoll.
     ///
     /// Its collections use unchecked exclusivity: ``report(_:_:)`` doesn't change them while it calls its closure. The
-    /// kernel reads and writes events only until its functions return, and their user data is always a descriptor.
+    /// kernel reads and writes events only until its functions return, and the user data of an event is always a
+    /// descriptor.
     @safe final class SocketPoller {
-        /// A socket's ready or watched events.
+        /// The events that a socket is ready for, or that are watched.
         struct Readiness: OptionSet {
             let rawValue: CInt
             static let reading = Self(rawValue: 1)
@@ -53,7 +54,7 @@
             if before.isKept, before.registered == events { return }
             let isRegistered = before.registered != 0
             if !control(isRegistered ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, socket, events) {
-                // A closed descriptor was reused for another socket. The kernel's state is authoritative.
+                // A closed descriptor was reused for a different socket. The state in the kernel is authoritative.
                 _ = control(isRegistered ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, socket, events)
             }
         }
@@ -96,7 +97,7 @@
                 let (socket, ready) = unsafe (events[index].data.fd, events[index].events)
                 if socket == wakeDescriptor { continue }
                 if watches[socket]?.isWanted == false {
-                    // An idle connection, which its server may have closed. The next use detects it.
+                    // The connection is idle, and its server may have closed it. The next use detects that.
                     unregister(socket)
                     watches[socket]?.registered = 0
                     continue

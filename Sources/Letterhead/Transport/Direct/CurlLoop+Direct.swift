@@ -17,8 +17,8 @@
 
         /// Begins a transfer on the connection that its carrier has opened.
         ///
-        /// Without TLS, the connection has its own descriptor for the socket, and libcurl closes the other one. Over TLS,
-        /// it keeps the carrier, which leaves the multi handle when the connection is closed.
+        /// Without TLS, the connection has its own descriptor for the socket, and libcurl closes the other one. Over
+        /// TLS, it keeps the carrier, which leaves the multi handle when the connection is closed.
         func useConnection(of carrier: CurlCarrier, for exchange: Exchange) {
             let isSecure = exchange.plan.isSecure
             let (opening, socket) = (carrier.opening, isSecure ? carrier.socket : carrier.takeSocket())
@@ -66,14 +66,14 @@
             connections.indices.contains(Int(socket)) ? connections[Int(socket)] : nil
         }
 
-        /// Closes the idle connections that are too old, and finds the next time for it.
+        /// Closes the idle connections that are too old, and determines when the next one will be.
         func closeExpired() {
             for connection in idleConnections where connection.expiry <= now { close(connection) }
             idleDeadline = idleConnections.reduce(.max) { min($0, $1.expiry) }
         }
 
-        /// Closes the connections that have been idle longest until each transfer in progress may have a socket, or none
-        /// is idle. A transfer has no socket until the name of its host is resolved, so transfers are counted.
+        /// Closes the connections that have been idle longest until each transfer in progress may have a socket, or
+        /// none is idle. A transfer has no socket until the name of its host is resolved, so transfers are counted.
         func makeRoom() {
             while idleCount > 0, idleCount + queue.underWay + queue.sharedLanes > configuration.maximumConnections,
                 let oldest = idleConnections.min(by: { $0.idleSince < $1.idleSince })

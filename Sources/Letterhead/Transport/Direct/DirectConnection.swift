@@ -8,7 +8,7 @@
     /// libcurl has opened the connection: it has resolved the name, passed a SOCKS proxy, and verified the server. Only
     /// the thread of its ``CurlLoop`` uses this object. Without TLS, it owns the socket until ``close()``.
     @safe final class DirectConnection {
-        /// What part of a request is sent next.
+        /// The part of a request that is sent next.
         private enum Sending {
             case head
             /// The body, after the server has responded to `Expect: 100-continue` or a time has passed.
@@ -16,7 +16,7 @@
             case body, lastChunk, nothing
         }
 
-        /// What came of an attempt to send or to receive.
+        /// The result of an attempt to send or to receive.
         private enum Result {
             case bytes(Int)
             /// Nothing can be sent, or has been received, at present.
@@ -52,13 +52,13 @@
         }
 
         let descriptor: CInt
-        /// Sends and receives over TLS, or nil without TLS. libcurl owns the socket then.
+        /// Sends and receives over TLS, where libcurl owns the socket. Nil without TLS.
         let carrier: CurlCarrier?
         /// The queue of the origin, which also keeps the connection while it is idle.
         let lane: ConnectionQueue<Exchange>.Lane
         /// After this time, the connection isn't used again.
         private let lastUse: UInt64
-        /// When the connection is closed if it stays idle, and since when it is.
+        /// When the connection is closed if it stays idle, and since when it has been idle.
         private(set) var (expiry, idleSince) = (UInt64.max, UInt64(0))
         /// When the body is sent even without the consent of the server.
         private(set) var consentDeadline = UInt64.max
@@ -87,7 +87,7 @@
         @safe @exclusivity(unchecked) private var alert: CInt?
         /// Whether the server has just consented to receive the body.
         @safe @exclusivity(unchecked) private var hasConsent = false
-        /// Whether the transfer has ended so that the connection can carry another request.
+        /// Whether the last transfer has ended in such a way that the connection can carry a further request.
         @safe @exclusivity(unchecked) private(set) var isReusable = false
         /// Whether no byte has arrived after the response.
         @safe @exclusivity(unchecked) private var isExact = true
@@ -122,8 +122,8 @@
             send()
         }
 
-        /// Whether another request may be sent now: the connection isn't too old, and its server has sent neither a
-        /// byte nor its end.
+        /// Whether a further request may be sent now: the connection isn't too old, and the server has neither sent a
+        /// byte nor closed it.
         func isUsable() -> Bool {
             guard loop.now < expiry, case .wait = receiveOnce() else { return false }
             return true
@@ -159,7 +159,7 @@
             }
             guard readiness != .writing else { return }
             guard exchange?.progress.isReceivePaused == true else { return receive() }
-            // The connection has ended, and nobody reads its end now.
+            // The connection has ended, and its end is read only when the transfer resumes.
             (sending, isBlocked, isCut) = (.nothing, false, true)
             watch()
         }
@@ -208,7 +208,8 @@
             var pieces = Self.mostPieces
             while let exchange, !isBlocked {
                 guard pieces > 0 else {
-                    // Other transfers have their turn. The poller reports at once that the socket takes more bytes.
+                    // Other transfers have their turn first. The poller then reports at once that the socket takes more
+                    // bytes.
                     isBlocked = true
                     return watch()
                 }
@@ -313,8 +314,8 @@
             (sending, consentDeadline) = (.body, .max)
         }
 
-        /// The most bytes that are sent together without TLS, and over TLS (RFC 8446, 5.1). What TLS has not sent must be
-        /// passed to it again at the same address, with the same length.
+        /// The most bytes that are sent together without TLS, and over TLS (RFC 8446, 5.1). Bytes that TLS could not
+        /// send must be passed to it again at the same address, with the same length.
         private static let (pieceSize, recordSize) = (256 << 10, 16 << 10)
     }
 
@@ -326,7 +327,7 @@
             for _ in 0..<Self.mostPieces {
                 switch receiveOnce() {
                 case .bytes(let count):
-                    // A byte that belongs to no request.
+                    // Without a transfer, the byte belongs to no request.
                     guard let exchange else { return loop.close(self) }
                     if receivedCount == 0 { firstByteAt = loop.now }
                     receivedCount += count
@@ -339,7 +340,8 @@
                 case .failed: return lose(hasSendFailed ? .sendFailed : .receiveFailed)
                 }
             }
-            // Other transfers have their turn. The poller doesn't report what TLS has already received.
+            // Other transfers have their turn first. The poller doesn't report what TLS has already received, so this
+            // transfer is resumed by a command.
             guard carrier != nil, let exchange else { return }
             exchange.progress.isReceivePaused = true
             exchange.resume()
@@ -354,8 +356,8 @@
             return Result(unsafe curl_easy_recv(carrier.easy, address, loop.buffer.count, &count), count)
         }
 
-        /// Reads received bytes, and sends the body if the server has consented to that. Sending may receive more
-        /// bytes, where these are.
+        /// Reads received bytes, and then sends the body if the server has consented to that. Sending may receive
+        /// further bytes into the same buffer, so it comes last.
         private func process(_ bytes: UnsafeRawBufferPointer) {
             unsafe read(bytes)
             guard hasConsent else { return }

@@ -20,7 +20,7 @@ struct ResponseReader {
 
     private enum Phase {
         case head, body
-        // The size of a chunk, the extensions after it, LF, its data, and the CRLF that ends it.
+        // In this order: the size of a chunk, its extensions, LF, its data, and the CRLF after the data.
         case size, extensions, sizeEnd, chunk, chunkEnd, chunkEndLF
         case trailers, end
     }
@@ -35,10 +35,12 @@ struct ResponseReader {
     private var lineStart = 0
     /// How many bytes of the body or of the chunk follow.
     private var left = 0
-    /// The numbers of digits and of other bytes that precede the data of a chunk.
+    /// The numbers of digits and of other bytes that precede the data of a chunk, for their limits.
     private var (digits, extra) = (0, 0)
     private let fresh: ResponseRules
 
+    /// Creates a reader. Call ``begin(isHead:)`` before each response.
+    ///
     /// - Parameters:
     ///   - limit: the largest number of bytes of all heads and of the trailers.
     ///   - isSecure: whether the connection uses TLS, for advice in error messages.
@@ -47,7 +49,7 @@ struct ResponseReader {
         rules = fresh
     }
 
-    /// Begins with the response to the next request.
+    /// Expects the response to the next request.
     mutating func begin(isHead: Bool) {
         (rules, hasBegun, phase, lineStart, endsWithConnection) = (fresh, false, .head, 0, false)
         self.isHead = isHead
@@ -55,7 +57,7 @@ struct ResponseReader {
 
     var isComplete: Bool { phase == .end && hasBegun }
 
-    /// Whether the connection can carry another request, if no bytes are left.
+    /// Whether the connection can carry a further request, if no bytes are left.
     var mayReuse: Bool { isComplete && rules.keepsConnection && !endsWithConnection }
 
     /// Reads the next part of the response, and advances `bytes` past it.

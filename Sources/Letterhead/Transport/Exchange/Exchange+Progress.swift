@@ -13,20 +13,21 @@
             var (loadDeadline, attemptDeadline) = (UInt64.max, UInt64.max)
 
             // The request: whether it has no body, how many bytes were read from a body in memory, and how many times
-            // the request was sent. It may be sent a second time on another connection.
+            // the request was sent. It may be sent a second time on a different connection.
             var (hasNoBody, sentBytes, timesSent) = (false, 0, 0)
             /// Whether a host name is looked up or a connection is opened for the transfer, and whether that is because
             /// libcurl has closed a direct connection before its first use.
             var (isConnecting, isReopening) = (false, false)
             /// Whether the connection uses HTTP/2 or HTTP/3, regardless of what the status line claims.
             var isMultiplexed = false
-            /// Whether only close_notify would prove the body's end, and the TLS library cannot report close_notify.
+            /// Whether only close_notify would prove the end of the body, and the TLS library cannot report
+            /// close_notify.
             var hasUnauthenticatedEnd = false
 
             // The response: whether its first line and its whole head have arrived, and the byte count of its body.
             var (hasAnswer, hasHead, receivedBytes) = (false, false, 0)
             var rules = ResponseRules(limit: 0)
-            /// Whether the response was complete while the request's body was still being sent.
+            /// Whether the response was complete while the request body was still being sent.
             var isAnsweredEarly = false
 
             // Whether receiving has paused because the buffer is full, or sending because no bytes are available.
@@ -57,12 +58,12 @@
 
         var isWaiting: Bool { ticket != nil }
 
-        /// Returns the duration from the begin of the transfer, including its wait for a connection.
+        /// Returns the duration since the transfer began, including its wait for a connection.
         func time(at time: UInt64) -> Duration { .nanoseconds(time - progress.begunAt) }
 
         var wasSent: Bool { progress.timesSent > 0 }
 
-        /// Returns a failure with what has arrived from the response.
+        /// Returns a failure that contains the received part of the response.
         func outcome(failing failure: TransportFailure) -> Outcome {
             var failure = failure
             if progress.hasHead {
@@ -80,8 +81,8 @@
         /// Returns success, unless the trailers are malformed.
         func outcomeOfWhole() -> Outcome {
             guard !trailers.isEmpty else { return .success }
-            // A buffered response's caller parses the whole reply, including the trailers. A streamed response's caller
-            // has already continued, so its trailers are parsed here.
+            // The caller of a buffered response parses the whole reply, including the trailers. The caller of a
+            // streamed response has already continued, so its trailers are parsed here.
             if pipe == nil {
                 reply.trailers = trailers
             } else {
@@ -134,7 +135,7 @@
             return progress.lastActivity.addingUnlessOver(plan.firstByteTimeout)
         }
 
-        /// When a wait for a connection ends, if no connection becomes free before.
+        /// When the wait for a connection fails, if no connection becomes free before then.
         func queueDeadline(on loop: CurlLoop) -> UInt64 {
             guard isWaiting, let lane else { return .max }
             let lastBegun = loop.queue.hasRoom(lane) ? loop.lastBegun : lane.lastBegun

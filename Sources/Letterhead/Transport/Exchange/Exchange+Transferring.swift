@@ -2,10 +2,10 @@
 #if os(Linux)
     import LetterheadFoundation
 
-    // MARK: The request's body
+    // MARK: The request body
 
     extension Exchange {
-        /// Copies the next bytes of the request's body. An empty or copied body has none.
+        /// Copies the next bytes of the request body. An empty or copied body has none.
         func fill(_ buffer: UnsafeMutableRawBufferPointer, at now: UInt64) -> SendPipe.Step {
             progress.lastActivity = now
             switch plan.content {
@@ -28,7 +28,7 @@
             }
         }
 
-        /// Moves the request's body back to an offset. Returns false if that isn't possible.
+        /// Moves the request body back to an offset. Returns false if that isn't possible.
         func rewind(to offset: Int) -> Bool {
             switch plan.content {
             case .held(let data):
@@ -51,7 +51,7 @@
             return .ofBody(error)
         }
 
-        /// Returns whether a part of the request's body remains when `sent` bytes were sent.
+        /// Returns whether a part of the request body remains when `sent` bytes were sent.
         func isSending(after sent: Int) -> Bool {
             switch plan.content {
             case .none: false
@@ -61,13 +61,14 @@
             }
         }
 
-        /// Returns whether the request may be sent a second time, on another connection. This is possible if a reused
-        /// connection ended before the response began, or if the server refused an HTTP/2 stream.
+        /// Returns whether the request may be sent a second time, on a different connection. If not, records the
+        /// failure. This is possible if a reused connection ended before the response began, or if the server refused
+        /// an HTTP/2 stream.
         ///
         /// - Parameters:
         ///   - wasRefused: whether the server refused the stream.
-        ///   - isRefused: whether it also did not ask for HTTP/1.1. If so, it certainly did not process the request (RFC
-        ///     9113, 8.7).
+        ///   - isRefused: whether it also did not ask for HTTP/1.1. If so, it certainly did not process the request
+        ///     (RFC 9113, 8.7).
         func maySendAgain(wasRefused: Bool, isRefused: Bool) -> Bool {
             let event = "the server closed a reused connection while the request was being sent"
             if !plan.method.isIdempotent, !isRefused {
@@ -117,7 +118,7 @@
         /// Notes that the head has arrived.
         func noteHead(_ rules: ResponseRules) {
             (progress.rules, progress.hasHead) = (rules, true)
-            // A streamed body is read at the reader's pace, so the attempt's timeout doesn't apply to it.
+            // The reader determines the pace of a streamed body, so the timeout of the attempt doesn't apply to it.
             if request.isOpenEnded(after: HTTPStatus(rules.status)) { progress.attemptDeadline = .max }
             if request.observation != nil {
                 carrier?.noteHead(of: self)
@@ -138,7 +139,7 @@
 
         enum Arrival {
             case taken
-            /// Nothing was taken: the buffer is full, or the loop must first look at the clock.
+            /// No bytes were taken, because the buffer is full or the loop must first look at the clock.
             case paused
             /// The transfer must end.
             case refused

@@ -9,7 +9,7 @@
     /// completion.
     final class Exchange: Sendable {
         enum Outcome {
-            /// The ``reply`` has arrived: the whole response, or a streamed response's head.
+            /// The ``reply`` has arrived: the whole response, or the head of a streamed response.
             case success
             case failure(TransportFailure)
         }
@@ -29,17 +29,17 @@
         private let engine: CurlEngine
         private let state = Mutex(State.pending(nil))
 
-        // `nonisolated(unsafe)`: only the thread uses these properties, except that the caller creates the handle. Their
-        // exclusivity is unchecked, because libcurl calls no callback while they change.
+        // `nonisolated(unsafe)`: only the thread uses these properties, except that the caller creates the handle.
+        // Their exclusivity is unchecked, because libcurl calls no callback while they change.
 
         /// Carries the transfer from the end of its wait until its own end.
         @safe @exclusivity(unchecked) nonisolated(unsafe) var carrier: CurlCarrier?
         /// The direct connection that carries the transfer instead, after a carrier has opened it.
         @safe @exclusivity(unchecked) nonisolated(unsafe) var connection: DirectConnection?
         @safe @exclusivity(unchecked) nonisolated(unsafe) var progress = Progress()
-        /// The index in the loop's list of active transfers.
+        /// The index in ``CurlLoop/active``.
         @safe @exclusivity(unchecked) nonisolated(unsafe) var place = 0
-        /// The origin's queue, and the ticket while the transfer waits there for a connection.
+        /// The queue of the origin, and the ticket while the transfer waits there for a connection.
         @safe @exclusivity(unchecked) nonisolated(unsafe) var lane: ConnectionQueue<Exchange>.Lane?
         @safe @exclusivity(unchecked) nonisolated(unsafe) var ticket: ConnectionQueue<Exchange>.Ticket?
         /// The received lines of the trailers.
@@ -51,11 +51,12 @@
         /// What has arrived from the response, except for a streamed body.
         ///
         /// `nonisolated(unsafe)`: only the thread uses it until the transfer completes. After that, only the caller
-        /// changes a buffered response, and both the thread and the caller read a streamed response's head. A cancelled
-        /// caller doesn't use it.
+        /// changes a buffered response, and both the thread and the caller read the head of a streamed response. A
+        /// cancelled caller doesn't use it.
         ///
         /// Exclusivity is unchecked, because libcurl calls no callback while the reply changes. The caller allocates
-        /// the reply's memory, because memory that one thread allocates and another frees slows down both.
+        /// the memory of the reply, because memory that one thread allocates and a different thread frees slows down
+        /// both.
         @safe @exclusivity(unchecked) nonisolated(unsafe) var reply = ReceivedResponse()
 
         init(_ plan: CurlPlan, for request: HTTPRequest, engine: CurlEngine, handle: CurlHandle? = nil) {
@@ -87,8 +88,8 @@
             } onCancel: {
                 cancel()
             }
-            // The outcome is read under the lock, which orders the thread's writes to the reply before the caller's
-            // reads.
+            // The outcome is read under the lock, so that what the thread has written to the reply is visible to the
+            // caller.
             return outcome ?? .failure(.cancelled)
         }
 
@@ -98,10 +99,10 @@
             }
         }
 
-        /// Returns a streamed body's next bytes, or nil at the end.
+        /// Returns the next bytes of a streamed body, or nil at the end.
         ///
-        /// - Parameter isolation: the reader's actor. A closure runs on an actor only if it captures the actor, and
-        ///   changing the actor changes the thread.
+        /// - Parameter isolation: the actor of the reader. A closure runs on an actor only if it captures the actor,
+        ///   and changing the actor changes the thread.
         func read(isolation: isolated (any Actor)? = #isolation) async throws -> Data? {
             guard let pipe else { return nil }
             if !Task.isCancelled, let step = try pipe.take() { return taken(step) }
@@ -142,7 +143,7 @@
             continuation?.resume()
         }
 
-        /// Completes the transfer, and ends the request's and the response's bodies.
+        /// Completes the transfer, and ends the bodies of the request and the response.
         func finish(_ outcome: Outcome) {
             complete(outcome)
             if case .failure(let failure) = outcome { pipe?.end(failure) } else { pipe?.end() }
@@ -161,7 +162,7 @@
             } catch {
                 cancel()
                 // The error includes the head, because the status counts even if the body cannot be read. For example,
-                // a redirect's body doesn't matter.
+                // the body of a redirect doesn't matter.
                 var failure = error
                 failure.head = reply.head
                 return try failure.error(for: request).judgedByStatus()
@@ -177,7 +178,7 @@
             let meter = ProgressMeter(of: status, to: request, total: total)
             return .received(
                 length: total,
-                // The closure has no capture list, because with one it would not run in the reader's isolation.
+                // The closure has no capture list, because with one it would not run on the actor of the reader.
                 pull: {
                     do {
                         let bytes = try await pull()

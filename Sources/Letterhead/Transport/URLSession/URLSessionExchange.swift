@@ -98,7 +98,7 @@
             }
         }
 
-        /// Reports the progress of the request body: the bytes sent since the last call, and all bytes sent so far.
+        /// Reports the progress of the request body, and restarts the timer for the first byte.
         func sent(_ bytes: Int64, of totalBytes: Int64) {
             #if canImport(FoundationNetworking)
                 // On Linux the total is read when the delegate is called, and may already include later pieces.
