@@ -12,7 +12,7 @@ public struct HTTPStatistics: Sendable, CustomStringConvertible {
         public internal(set) var failures = 0
         /// How many of these were cancelled: by their task, by a reset, or because a hedge was faster.
         public internal(set) var cancelled = 0
-        /// How many retries began. A retry counts for the origin where the previous attempt ended.
+        /// How many attempts led to a retry. A retry counts for the origin where the previous attempt ended.
         public internal(set) var retries = 0
         /// How many exchanges began while a different exchange of their load was waiting for its response. Links that
         /// call the next loader several times at once, such as `Hedge`, cause these.

@@ -40,6 +40,7 @@ public struct HTTPTimeline: Sendable, CustomStringConvertible {
         (start, end) = (own.first?.time ?? .zero, own.last?.time ?? .zero)
     }
 
+    /// The text of the timeline, with lines of 80 columns. See ``text(width:)``.
     public var description: String { text() }
 
     /// Returns one line for the load, and one line of ASCII for each phase.
@@ -81,7 +82,7 @@ extension String {
 
 struct TimelineRows {
     private(set) var rows: [HTTPTimeline.Row] = []
-    /// When each phase began that hasn't ended, by label.
+    /// The start of each phase that hasn't ended, by its label.
     private var open: [String: Duration] = [:]
     private var sent: Duration?
     private var head: Duration?

@@ -3,11 +3,13 @@ public import Letterhead
 public import LetterheadFoundation
 
 extension HTTPHeaders {
-    /// An entry in a `Server-Timing` header (W3C Server Timing). It tells what the server spent its time on.
+    /// An entry in a `Server-Timing` header (W3C Server Timing). It reports what the server spent its time on.
     public struct ServerTiming: Hashable, Sendable, CustomStringConvertible {
         /// The metric name, such as `db`.
         public let name: String
+        /// The duration that the server has measured (`dur`). Nil if the entry has none.
         public let duration: Duration?
+        /// The description of the metric (`desc`), without quotation marks and escapes. Nil if the entry has none.
         public let text: String?
 
         /// The name, the description and the duration. Control characters are escaped.

@@ -3,9 +3,9 @@ public import Letterhead
 public import LetterheadFoundation
 import Synchronization
 
-/// Sends requests through another process or device, such as the phone of a watch. This transport writes each request
-/// as data, passes the data to a closure, and reads the response from the data that the closure returns. At the other
-/// end, a ``RelayServer`` answers.
+/// Sends requests through a different process or device, such as the phone of a watch. This transport writes each
+/// request as data, passes the data to a closure, and reads the response from the data that the closure returns. At the
+/// other end, a ``RelayServer`` answers.
 ///
 /// ```swift
 /// // on a watch
@@ -15,15 +15,16 @@ import Synchronization
 /// reply(await server.answer(data))
 /// ```
 ///
-/// The relay can end any chain. The near chain's links see each request before it travels, and the far chain's links
-/// before the server receives it. The environment may be at either end. ``WireForm`` determines what travels.
+/// The relay can end any chain. The links of the near chain see each request before it travels, and the links of the
+/// far chain see it before the server receives it. The environment may be at either end. ``WireForm`` determines what
+/// travels.
 ///
 /// - The response is in memory while it travels, and may have 64 MiB unless the request sets `responseLimit`. Use
 ///   ``streaming(_:clock:_:)`` for larger ones. Downloads are saved at the near end.
 /// - The request ends at once when its task is cancelled, when its `timeout` or its deadline passes, or when its
-///   streamed body is dropped. The relay then cancels the closure's task, and sends a message that cancels the request
-///   at the far end. Reading a streamed body also fails with `.timedOut` if no bytes arrive for the request's
-///   `idleTimeout`.
+///   streamed body is dropped. The relay then cancels the task that runs the closure, and sends a message that cancels
+///   the request at the far end. Reading a streamed body also fails with `.timedOut` if no bytes arrive for the
+///   `idleTimeout` of the request.
 /// - ``reset()`` ends the requests in progress with `.cancelled`, and resets the far chain by a message. It returns
 ///   when the closure has returned the answer to this message, so let the closure end if it can't reach the other
 ///   device.
@@ -31,7 +32,7 @@ import Synchronization
 ///   `HTTPError`, the relay throws it unchanged. Any other error from the closure is `.connectionLost`. A malformed
 ///   message is `.invalidResponse`.
 /// - Deliver each message at most once. The far end refuses a message that it receives again (see ``RelayServer``).
-/// - The far chain's metrics, attempts, progress and events don't travel.
+/// - The metrics, attempts, progress and events of the far chain don't travel.
 public struct Relay: HTTPLoader, CustomStringConvertible {
     private let chain: any HTTPLoader
 
@@ -80,7 +81,7 @@ public struct Relay: HTTPLoader, CustomStringConvertible {
 
 /// Writes requests and reads their answers. The `Autocancel` above it ends the requests in progress at a reset.
 private struct RelayWire: HTTPLoader {
-    /// Returns an answer's next piece, or nil at its end.
+    /// Returns the next piece of an answer, or nil at its end.
     typealias Pull = @Sendable () async throws -> Data?
 
     let form: WireForm
@@ -140,7 +141,7 @@ private struct RelayWire: HTTPLoader {
                     let limit = [request.timeLeft, request.idleTimeout, timeout].compactMap(\.self).min()
                     return try await wait(within: limit, named: limit == timeout ? "timeout" : "idleTimeout") {
                         var data = try await piece(next, of: body, for: request)
-                        // An empty piece isn't activity, so it doesn't begin another wait.
+                        // An empty piece isn't activity, so it doesn't restart the time limit.
                         while data?.isEmpty == true { data = try await piece(next, of: body, for: request) }
                         return data
                     }
@@ -171,8 +172,8 @@ private struct RelayWire: HTTPLoader {
         return nil
     }
 
-    /// Runs code in a task, and waits until it ends, the limit passes, or the calling task is cancelled. A caller's
-    /// code may not end then.
+    /// Runs code in a task, and waits until it ends, the limit passes, or the calling task is cancelled. In the last
+    /// two cases, it cancels the code but doesn't wait for it, because a closure of the caller may never end.
     private func wait<Value: Sendable>(
         within limit: Duration?, named name: String = "timeout",
         _ operation: @escaping @Sendable () async throws -> Value
@@ -200,7 +201,7 @@ private struct RelayWire: HTTPLoader {
     private func send(_ message: WireMessage) async { _ = try? await open(message.data())() }
 }
 
-/// A streamed body's count and trailers, which the response and the body's closure share.
+/// The byte count and the trailers of a streamed body, which the response and the closure that reads the body share.
 private final class RelayedBody: Sendable {
     let count = Atomic(0)
     let trailers = OneShot<HTTPHeaders>()
@@ -211,7 +212,8 @@ private struct RelayTimeout: Error {
     let name: String
 }
 
-/// The calling task's cancellation. The closure may throw a `CancellationError` for other reasons.
+/// The calling task was cancelled. It's a separate type, because the closure may throw a `CancellationError` for other
+/// reasons.
 private struct RelayCancellation: Error {}
 
 extension HTTPRequest {

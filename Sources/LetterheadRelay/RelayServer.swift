@@ -3,23 +3,24 @@ public import Letterhead
 public import LetterheadFoundation
 import Synchronization
 
-/// Sends a peer's requests over this program's chain. It reads each request from a ``Relay``'s message, and writes the
-/// response as data. Create a server for each peer, and keep it: a message that cancels a request must reach the server
-/// that sends it.
+/// Answers the messages of a ``Relay`` in a different program. It sends each request over a chain of this program, and
+/// returns the response as data. Create a server for each peer, and keep it: a message that cancels a request must
+/// reach the server that sends it.
 ///
 /// ```swift
-/// let server = RelayServer(client)                    // cookies, tokens and cache of this device's client
+/// let server = RelayServer(client)                    // with the cookies, the tokens and the cache of the client
 /// for await message in link { await link.reply(server.answer(message.data), to: message) }
 /// ```
 ///
 /// > Warning: The server accepts every request that it receives. Any program that can write to it can send requests to
-/// > any host that this device reaches, with the credentials that the chain's links add. It can also read the responses
-/// > and reset the chain. Authenticate the peer, and begin the chain with a link that refuses what the peer may not do.
+/// > any host that this device reaches, with the credentials that the links of the chain add. It can also read the
+/// > responses and reset the chain. Authenticate the peer, and begin the chain with a link that refuses what the peer
+/// > may not do.
 ///
 /// The server doesn't follow redirects and doesn't retry, because the near end decides about both.
 ///
-/// A malformed message is answered with an error and sends nothing. A request's deadline is the time that was left when
-/// it was written, counted from its arrival. Its `timeout` limits each attempt in the chain.
+/// The answer to a malformed message is an error, and nothing is sent. The deadline of a request is the time that was
+/// left when it was written, counted from its arrival. Its `timeout` limits each attempt in the chain.
 ///
 /// Deliver each message at most once. While its request is in progress, and until 1,024 later requests have ended, the
 /// server answers the same message with `.invalidRequest` (with `mayHaveBeenSent` set) and sends nothing. It answers in
@@ -29,7 +30,12 @@ public struct RelayServer: Sendable {
     private let chain: any HTTPLoader
     private let running = RunningRelays()
 
-    /// Creates the server for one peer. The form must equal the ``Relay``'s form. `clock` measures deadlines.
+    /// Creates the server for one peer.
+    ///
+    /// - Parameters:
+    ///   - chain: sends the requests.
+    ///   - form: the form that the ``Relay`` of the peer uses. Default: no options and no secrets.
+    ///   - clock: measures deadlines. Default: the continuous clock.
     public init(
         _ chain: any HTTPLoader, _ form: WireForm = WireForm(), clock: any Clock<Duration> = ContinuousClock()
     ) {
@@ -37,16 +43,20 @@ public struct RelayServer: Sendable {
         self.form = form
     }
 
+    /// Creates the server for one peer, with a client that sends the requests.
+    ///
+    /// The answer contains a response with any status, because the near end judges the status. The other parameters are
+    /// the same as for a chain.
     public init(_ client: HTTPClient, _ form: WireForm = WireForm(), clock: any Clock<Duration> = ContinuousClock()) {
         self.init(ClientLoader(client: client), form, clock: clock)
     }
 
-    /// Returns the answer to a message, with the response's whole body. If the calling task is cancelled, so is the
+    /// Returns the answer to a message, with the whole response body. If the calling task is cancelled, so is the
     /// request, and the answer contains the error.
     public func answer(_ message: Data) async -> Data { await first(of: message, streamed: false).data }
 
-    /// Returns the answer to a message in pieces: the response's head, then its body as the reader requests it. Use it
-    /// with ``Relay/streaming(_:clock:_:)``. Drop the sequence to end the request.
+    /// Returns the answer to a message in pieces: first the response head, and then the body as the reader requests it.
+    /// Use it with ``Relay/streaming(_:clock:_:)``. Drop the sequence to end the request.
     public func answers(to message: Data) -> AsyncStream<Data> {
         let answer = StreamedAnswer(self, message)
         return AsyncStream { await answer.next() }
@@ -159,7 +169,7 @@ private final class StreamedAnswer: Sendable {
     }
 }
 
-/// The requests in progress by their ids, and the ids that ended last. A server's copies share it.
+/// The requests in progress by their ids, and the ids that ended last. Copies of a server share it.
 private final class RunningRelays: Sendable {
     private struct State {
         var links: [String: Autocancel] = [:]

@@ -11,8 +11,8 @@ public import LetterheadFoundation
 /// let response = try await chain.load(form.request(from: Data(contentsOf: file)))
 /// ```
 ///
-/// A message is a JSON object on one line, a line feed, and the body's bytes. Its member `request` or `response`
-/// contains the message without the body, and `length` the body's length:
+/// A message is a JSON object on one line, a line feed, and the bytes of the body. The member `request` or `response`
+/// contains the message without the body, and `length` is the number of bytes in the body:
 ///
 /// ```
 /// {"length":2,"letterhead":1,"request":{"headers":[["Accept","text/plain"]],"method":"POST",
@@ -21,17 +21,17 @@ public import LetterheadFoundation
 /// ```
 ///
 /// These parts travel with a request:
-/// - the method, the URL, the headers including the body's, and the body, which may have at most 64 MiB
+/// - the method, the URL, the headers including those that the body adds, and the body, which may have at most 64 MiB
 /// - `timeout`, `idleTimeout`, `connectTimeout`, the time that is left until the deadline, `acceptedStatuses`,
 ///   `responseLimit` if it is set, `isSecret`, `isSignedOnce`, the names that its `redaction` adds, its route, and the
-///   origin that the environment's headers belong to. The values of its `redaction` travel only if secrets do
+///   origin that the environment headers belong to. The values of its `redaction` travel only if secrets do
 /// - the options that the form carries by name (the reading end refuses an option that only the writing end carries)
 ///
 /// All other options stay where the request was created, because the links there have applied them: retries,
 /// validators, decoders, caching and redirects.
 public struct WireForm: Sendable {
     /// How a form treats secrets: headers and query items that are marked as secret or have a secret name, values that
-    /// a path marks as secret or that a `Redaction` lists, and a request's body if `RequestSettings.isSecret` is set.
+    /// a path marks as secret or that a `Redaction` lists, and the request body if `RequestSettings.isSecret` is set.
     public enum Secrets: Sendable {
         /// A request with secrets is `.invalidRequest`. A response travels without its secret headers and trailers,
         /// such as `Set-Cookie`, and lists them in `HTTPResponse.headersLeftOut`. If the URL that the other end sent
@@ -47,6 +47,13 @@ public struct WireForm: Sendable {
         let write: @Sendable (HTTPRequest) throws -> JSONValue?
         let read: @Sendable (JSONValue, inout HTTPRequest) throws -> Void
 
+        /// Creates an option that is written as JSON.
+        ///
+        /// A request that doesn't set the option is written without it.
+        ///
+        /// - Parameters:
+        ///   - option: the type of the option.
+        ///   - name: its name in the data, the same at both ends.
         public init<Key: HTTPRequestOption & SendableMetatype>(_ option: Key.Type, named name: String)
         where Key.Value: Codable {
             self.name = name
@@ -71,7 +78,7 @@ public struct WireForm: Sendable {
     /// Returns a request as data.
     ///
     /// - Throws: `.invalidRequest` if the request is malformed, if it contains a secret and the form refuses secrets,
-    ///   or if its body has more than 64 MiB, and the body's errors.
+    ///   or if its body has more than 64 MiB. The errors of the body.
     public func data(of request: HTTPRequest) async throws(HTTPError) -> Data {
         try await data(of: request, id: nil)
     }
@@ -112,7 +119,9 @@ public struct WireForm: Sendable {
 extension WireForm {
     private static let bodyLimit = 64 << 20
 
-    /// - Parameter id: identifies the request if it is cancelled.
+    /// Returns a request as data.
+    ///
+    /// - Parameter id: identifies the request in a message that cancels it. Nil if it isn't sent by a relay.
     func data(of request: HTTPRequest, id: String?) async throws(HTTPError) -> Data {
         try request.validateForRelay()
         var framed = request
@@ -191,8 +200,8 @@ extension WireForm {
 }
 
 extension HTTPRequest {
-    /// Checks the request as a transport does, but doesn't require a host, because the other end's environment may add
-    /// it.
+    /// Checks the request as a transport does, but doesn't require a host, because the environment at the other end may
+    /// add it.
     fileprivate func validateForRelay() throws(HTTPError) {
         var checked = self
         if host == nil { checked.host = "relay.invalid" }
@@ -213,7 +222,10 @@ extension WireForm {
         do { return try WireMessage.read(data) } catch { throw request.malformedAnswer(error.description) }
     }
 
-    /// - Parameter received: the received request, to compare with the request that was sent.
+    /// Returns the message for a response, without its body.
+    ///
+    /// - Parameter received: the request that this end has received. If the chain sent the request to a different URL,
+    ///   the message contains that URL. Default: nil (not compared).
     func message(of response: HTTPResponse, to received: HTTPRequest? = nil) -> WireMessage {
         let request = response.request
         let (headers, trailers) = (response.headers, response.trailers)
@@ -278,7 +290,8 @@ extension WireForm {
         }
     }
 
-    /// Returns at most 1 MiB. If the body can't be read, the response's error still matters more.
+    /// Returns the beginning of a body, at most 1 MiB. If the body can't be read, that isn't an error, because the
+    /// error that the message reports matters more.
     private static func beginning(of body: HTTPResponseBody) async -> Data {
         let limit = 1 << 20
         var (data, pieces) = (Data(), body.makeAsyncIterator())
@@ -288,7 +301,7 @@ extension WireForm {
         return data
     }
 
-    /// An error's message, with at most 1 MiB of its response's body.
+    /// Returns an error as data, with its response and at most 1 MiB of the response body.
     func data(of error: HTTPError, to received: HTTPRequest? = nil) async -> Data {
         var response = error.response
         if let body = response?.body { response?.body = HTTPResponseBody(await Self.beginning(of: body)) }

@@ -2,7 +2,7 @@
 import Letterhead
 import LetterheadFoundation
 
-/// One message between a relay's two ends: a JSON object on one line, a line feed, and a body's bytes.
+/// One message between the two ends of a relay: a JSON object on one line, a line feed, and the bytes of a body.
 struct WireMessage: Codable, Sendable {
     var letterhead = 1
     var request: Request?
@@ -11,10 +11,10 @@ struct WireMessage: Codable, Sendable {
     var cancel: String?
     /// Whether to reset the chain at the other end.
     var reset: Bool?
-    /// Whether the body's pieces follow, each in a message.
+    /// Whether the pieces of the body follow, each in a message.
     var streams: Bool?
     var end: End?
-    /// The number of bytes after the head, or the streamed body's length, if it is known.
+    /// The number of bytes after the head, or the length of a streamed body, if it is known.
     var length: Int?
 
     struct Target: Codable, Equatable {
@@ -39,7 +39,7 @@ struct WireMessage: Codable, Sendable {
         var route: String?
         /// The names that are redacted in addition to the standard ones, and the values.
         var secretHeaders, secretParameters, secretValues: [String]?
-        /// The headers that a redirect to another origin has removed, or nil if no redirect was followed.
+        /// The headers that a redirect to a different origin has removed, or nil if no redirect was followed.
         var removedHeaders: [String]?
         /// The headers that are sent to one origin only, by name, each with this origin.
         var boundHeaders: [[String]]?
@@ -109,6 +109,8 @@ extension WireMessage {
 }
 
 extension WireMessage.Target {
+    /// Creates the target of a request.
+    ///
     /// - Parameter query: the part of the query that is sent.
     init(_ request: HTTPRequest, query: QueryParameters) {
         scheme = request.hasScheme ? request.scheme : nil
@@ -154,7 +156,10 @@ extension HTTPOrigin {
 extension HTTPHeaders {
     var pairs: [[String]] { map { [$0.name.rawValue, $0.value] } }
 
-    /// - Parameter ofResponse: whether a value may contain all bytes that a transport accepts in a response.
+    /// Creates headers from pairs of a name and a value.
+    ///
+    /// - Parameter ofResponse: whether a value may contain all bytes that a transport accepts in a response. Default:
+    ///   false.
     init(pairs: [[String]], ofResponse: Bool = false) throws(WireMessage.Malformed) {
         let areFields = pairs.allSatisfy { pair in
             guard pair.count == 2, ASCII.isToken(pair[0]) else { return false }

@@ -23,6 +23,7 @@
             /// `URLError.dataLengthExceedsMaximum`.
             public var lines: AsyncLineSequence { AsyncLineSequence(lines: body.lines(upTo: 64 << 20), url: url) }
 
+            /// Reads the bytes one by one.
             public struct AsyncIterator: AsyncIteratorProtocol, Sendable {
                 /// The current piece, and the index of its next byte. Most bytes are read from it without a function
                 /// call.
@@ -70,6 +71,7 @@
                 AsyncIterator(lines: lines.makeAsyncIterator(), url: url)
             }
 
+            /// Reads the lines one by one.
             public struct AsyncIterator: AsyncIteratorProtocol, Sendable {
                 private var lines: HTTPResponseBody.Lines.Iterator
                 private let url: URL?

@@ -55,7 +55,7 @@
                 if timeoutIntervalForRequest != 60 {
                     client = client.idleTimeout(Self.duration(timeoutIntervalForRequest))
                 }
-                // Foundation's default is a week.
+                // The default of Foundation is a week.
                 if timeoutIntervalForResource < 604_800 {
                     client = client.deadline(in: Self.duration(timeoutIntervalForResource))
                 }

@@ -77,7 +77,8 @@ public struct RequestSeries: Sendable {
     ///
     /// - Parameters:
     ///   - duration: the time to wait. With zero, the call returns at once, unless one of the errors below applies.
-    ///   - failure: the failure that the next request follows. Default: nil.
+    ///   - failure: the error of the previous request, if the next request retries it. If the deadline passes before,
+    ///     it is the underlying error. Default: nil.
     ///   - request: the next request, for errors. Default: an empty request.
     /// - Throws: ``HTTPError``: `.timedOut` if the deadline passes before the wait ends, `.cancelled` after a reset,
     ///   and `.invalidRequest` if the limit of the series is zero or less. `CancellationError` if the calling task was

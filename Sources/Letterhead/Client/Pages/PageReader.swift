@@ -29,7 +29,7 @@ struct PageReader<Template: PaginatedTemplate>: Sendable {
         (self.start, nextTemplate, seen) = (start, start, [start.position.seenKey])
     }
 
-    /// Returns the reader for a new iteration in the client's current generation.
+    /// Returns the reader for a new iteration in the current generation of the client.
     func begun() -> PageReader {
         changed(self) { $0.loader = Loader(loader.client, loader.settings, loader.itemCount) }
     }
@@ -58,7 +58,7 @@ struct PageReader<Template: PaginatedTemplate>: Sendable {
             message: "the client was reset (start a new page sequence)", mayHaveBeenSent: false)
     }
 
-    /// Ends the template's progress updates. The first request has done so, unless it was never sent.
+    /// Ends the progress updates of the template. The first request has done so, unless it was never sent.
     func endProgress() { start.options.endProgress() }
 
     private mutating func nextPage() async throws -> Page<Template.Response>? {
@@ -153,7 +153,7 @@ extension PageReader {
         let settings: PageSettings
         let itemCount: @Sendable (Template.Response) -> Int?
 
-        /// Begins in the current generation of the client.
+        /// Creates a loader that begins in the current generation of the client.
         init(
             _ client: HTTPClient, _ settings: PageSettings, _ itemCount: @escaping @Sendable (Template.Response) -> Int?
         ) {

@@ -65,10 +65,12 @@ public struct PageSequence<Template: PaginatedTemplate, Element>: AsyncSequence,
     let maximum: Int
     let elements: @Sendable (Page<Template.Response>) -> [Element]
 
+    /// Returns an iterator that begins at the start of the sequence, and requests its pages anew.
     public func makeAsyncIterator() -> Iterator {
         Iterator(pages: reader.begun(), elements: elements, left: maximum)
     }
 
+    /// Iterates over the pages, or over the items on them.
     public struct Iterator: AsyncIteratorProtocol {
         var pages: PageReader<Template>
         let elements: @Sendable (Page<Template.Response>) -> [Element]

@@ -69,7 +69,7 @@ public final class Pager<Template: PaginatedTemplate>: Sendable {
         }
     }
 
-    /// At the first page.
+    /// A reader at the first page, for the start after a client reset.
     private let first: PageReader<Template>
     private let state: Mutex<State>
 
@@ -80,7 +80,7 @@ public final class Pager<Template: PaginatedTemplate>: Sendable {
 
     deinit { state.withLock { $0.load.take() }?.cancel() }
 
-    /// Whether there may be another page. True until the last page has been returned.
+    /// Whether there may be a further page. True until the last page has been returned, and again after a reset.
     public var hasMore: Bool { state.withLock { $0.hasMore || $0.isStale } }
 
     var waiting: Int { state.withLock { $0.calls.count } }
@@ -118,8 +118,8 @@ extension Pager {
         if Task.isCancelled { leave(call) }
     }
 
-    /// Starts the load for the first call, unless a load is running. The task does not need the lock before it
-    /// finishes.
+    /// Starts the load for the first call, unless a load is running. It is called under the lock, which the task takes
+    /// only when it finishes.
     private func loadIfNeeded(_ state: inout State) {
         guard state.load == nil, !state.calls.isEmpty else { return }
         state.load = Task { [weak self, reader = state.reader, turn = state.turn] in
@@ -130,7 +130,7 @@ extension Pager {
         }
     }
 
-    /// A call that isn't in the queue receives its page.
+    /// Removes a cancelled call from the queue. A call that isn't in the queue receives its page.
     private func leave(_ call: Call) {
         let (waiting, load) = state.withLock { state -> (Call?, Task<Void, Never>?) in
             guard let index = state.calls.firstIndex(where: { $0 === call }) else { return (nil, nil) }

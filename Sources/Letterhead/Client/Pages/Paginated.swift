@@ -23,19 +23,23 @@ extension RequestTemplate {
 
 /// A template that requests one of several pages. Create it with ``RequestTemplate/paginated(by:)``.
 public struct Paginated<Base: RequestTemplate>: RequestDecorator {
+    /// The template that is paginated.
     public var base: Base
     let pagination: Pagination<Base.Response>
+    /// The page number. The first page has the number 1, or the `start` of page numbers.
     public let page: Int
+    /// The position of the page, which the pagination writes into the request.
     public let position: PagePosition
 
-    /// The base path. If the position is a URL, its path, with the base route.
+    /// The base path. If the position is a URL, the path is from that URL, and its route is the base route.
     public var path: RequestPath {
         guard let link else { return base.path }
         let path = base.path
         return RequestPath(escaped: link.path.isEmpty ? "/" : link.path, route: path.route, secrets: path.secrets)
     }
 
-    /// The base query, with the position if it is a query parameter. If the position is a URL, its query.
+    /// The base query, with the position if it is a query parameter. If the position is a URL, the query is from that
+    /// URL.
     public var query: QueryParameters { draft.query }
 
     /// The base parameters, with the position if it is a JSON parameter. Empty if the position is a URL and the method
@@ -89,7 +93,7 @@ extension Paginated: PaginatedTemplate {
         moved(to: pagination.isOwn(checkpoint.position) ? checkpoint.position : .unknown, page: checkpoint.page)
     }
 
-    /// A stored checkpoint may contain any number, so the next one could overflow.
+    /// The number of the next page. It can't overflow, because a stored checkpoint may contain any number.
     private var following: Int { page == .max ? page : page + 1 }
 
     private func moved(to position: PagePosition, page: Int) -> Self {

@@ -167,26 +167,33 @@ extension PagePosition {
 }
 
 extension Pagination {
-    /// Uses the `Link` header of each response: the target of the first link with the relation `next` (RFC 8288).
+    /// Follows the link to the next page in the `Link` header of each response (RFC 8288).
     ///
-    /// The target is resolved against the page URL. As in a `Location`, characters that RFC 3986 doesn't allow in a
-    /// URL, such as spaces, brackets and characters outside ASCII, are percent-encoded, and a `%` that doesn't begin an
-    /// escape is sent as `%25`. All other characters are sent unchanged. The query of the template isn't added. A page
-    /// without such a link is the last one. A link to another origin is `.invalidResponse`, and that origin receives
-    /// nothing.
+    /// Only the first link with the relation `next` counts. A page without such a link is the last one.
+    ///
+    /// - The target is resolved against the page URL. The query of the template isn't added.
+    /// - As in a `Location`, characters that RFC 3986 doesn't allow in a URL, such as spaces, brackets and characters
+    ///   outside ASCII, are percent-encoded, and a `%` that doesn't begin an escape is sent as `%25`. All other
+    ///   characters are sent unchanged.
+    /// - If the link leads to a different origin, the page itself is returned, and the next call throws
+    ///   `.invalidResponse`. That origin receives nothing.
     public static var linkHeader: Pagination {
         linked { try $0.nextLink().map { .string($0.reference) } }
     }
 
-    /// Uses an absolute or relative URL that each page contains: `.nextURL(\.links.next)`.
+    /// Follows an absolute or relative URL that each page contains: `.nextURL(\.links.next)`.
     ///
     /// The value is a string, a URL, an object with `href` that is decoded as a ``JSONValue`` (JSON:API, HAL), or an
     /// optional of these. If such an object has a true `templated`, its `href` is a ``URITemplate``, and its variables
     /// get their values from the query of the page.
     ///
-    /// The URL is resolved and percent-encoded as in ``linkHeader``. The query of the template isn't added. A page is
-    /// the last one if it contains no URL, or if `hasMore` returns false for it. A URL with a different origin results
-    /// in `.invalidResponse`, and that origin receives nothing.
+    /// The URL is resolved and percent-encoded as in ``linkHeader``, and the query of the template isn't added. If it
+    /// leads to a different origin, the page itself is returned, and the next call throws `.invalidResponse`. That
+    /// origin receives nothing.
+    ///
+    /// - Parameters:
+    ///   - link: where the decoded page contains the URL. A page without a URL is the last one.
+    ///   - hasMore: returns false for the last page, even if it contains a URL. Default: always true.
     public static func nextURL<Link: Encodable & SendableMetatype>(
         _ link: any KeyPath<Value, Link> & Sendable, hasMore: @escaping @Sendable (Value) -> Bool = { _ in true }
     ) -> Pagination {
@@ -203,8 +210,10 @@ extension Pagination {
 extension Page {
     private var context: HTTPResponse.Link.Context? { HTTPResponse.Link.Context(of: response) }
 
-    /// - Throws: `.invalidResponse` if more than 100 links before it have an anchor that refers to another document.
-    ///   Each anchor is resolved against the page's URL, and a server can make both long.
+    /// Returns the first link of this page with the relation `next`.
+    ///
+    /// - Throws: `.invalidResponse` after 100 links with an anchor that refers to a different document. The number is
+    ///   limited because each anchor is resolved against the page URL, and a server can make both long.
     fileprivate func nextLink() throws -> HTTPResponse.Link? {
         var foreign = 0
         for link in response.links where link.relations.contains("next") {
@@ -225,7 +234,7 @@ extension Page {
         return PageURL(context.resolving(anchor)) == PageURL(context.url)
     }
 
-    /// A link's URL reference: a string, or an object with `href` (JSON:API, HAL).
+    /// Returns the URL reference in a link: a string, or the `href` of an object (JSON:API, HAL).
     private func reference(of link: JSONValue) throws -> String {
         if case .string(let text) = link { return ASCII.trimmed(text) }
         guard case .string(let text) = link["href"] else {

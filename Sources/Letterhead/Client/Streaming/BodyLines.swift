@@ -24,6 +24,7 @@ extension HTTPResponseBody {
 
         public func makeAsyncIterator() -> Iterator { Iterator(body: body, limit: limit) }
 
+        /// Iterates over the lines, and reads chunks of the body when it needs them.
         public struct Iterator: AsyncIteratorProtocol, Sendable {
             /// The next lines in the chunk, in reverse order. They are split in batches, so that most calls of `next`
             /// need neither a further function call nor an access to the chunk.
