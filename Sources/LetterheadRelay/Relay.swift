@@ -74,6 +74,8 @@ public struct Relay: HTTPLoader, CustomStringConvertible {
 
     public func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse { try await chain.load(request) }
 
+    /// Ends the requests in progress with `.cancelled`, and resets the chain at the other end. Returns when the closure
+    /// has returned the answer.
     public func reset() async { await chain.reset() }
 
     public var description: String { "Relay" }

@@ -135,6 +135,7 @@ public struct DefaultValidator: HTTPValidator {
     /// responses to HEAD, and streams are exempt.
     public var allowsEmptyResponses: Bool
 
+    /// Creates a validator. The properties describe the parameters and their defaults.
     public init(
         retriableStatuses: [HTTPStatus: HTTPRetryStrategy] = DefaultValidator.standardStatuses,
         retriableFailures: Set<HTTPError.Code> = Retry.Condition.standardFailures,
@@ -177,7 +178,11 @@ public struct ContentTypeValidator: HTTPValidator {
     private let types: [String]
     private let allowsMissing: Bool
 
-    /// Creates a validator. The properties describe the parameters and their defaults.
+    /// Creates a validator.
+    ///
+    /// - Parameters:
+    ///   - types: the accepted types, without parameters: `application/json`, `text/*`, `application/*+json`, `*/*`.
+    ///   - allowsMissing: whether a response without a type is accepted. Default: false.
     public init(_ types: [String], allowsMissing: Bool = false) {
         self.types = types.map { ASCII.lowercased(ASCII.trimmed($0)) }
         self.allowsMissing = allowsMissing
