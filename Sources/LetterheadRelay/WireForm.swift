@@ -30,8 +30,12 @@ public import LetterheadFoundation
 /// All other options stay where the request was created, because the links there have applied them: retries,
 /// validators, decoders, caching and redirects.
 public struct WireForm: Sendable {
-    /// How a form treats secrets: headers and query items that are marked as secret or have a secret name, values that
-    /// a path marks as secret or that a `Redaction` lists, and the request body if `RequestSettings.isSecret` is set.
+    /// How a form treats the secrets in a request or a response.
+    ///
+    /// These are secret:
+    /// - headers and query items that are marked as secret or have a secret name
+    /// - values that a path marks as secret or that a `Redaction` lists
+    /// - the request body if `RequestSettings.isSecret` is set
     public enum Secrets: Sendable {
         /// A request with secrets is `.invalidRequest`. A response travels without its secret headers and trailers,
         /// such as `Set-Cookie`, and lists them in `HTTPResponse.headersLeftOut`. If the URL that the other end sent

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// The rules for the lines of a response, which a transport applies as they arrive: before the body is read, and before
-/// the caller parses them with ``ResponseHead``.
+/// The rules for the lines of a response. A transport applies them to each line that arrives, before it reads the body
+/// and before the caller parses the lines with ``ResponseHead``.
 ///
 /// They refuse what a different parser could interpret as a different message (RFC 9112, 11), and they determine where
 /// the body ends and whether the connection can be used again. They read the bytes of the lines in place, and create no

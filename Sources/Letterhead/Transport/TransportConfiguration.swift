@@ -103,8 +103,9 @@ public struct TransportConfiguration: Sendable, Hashable {
     /// chooses).
     public var networkInterface: String?
 
-    /// The addresses to connect to instead of the host in a URL, for example to test a new server before its name leads
-    /// to it. Default: empty.
+    /// The addresses to connect to instead of the host in a URL. Default: empty.
+    ///
+    /// Use it, for example, to test a new server before its name leads to it.
     ///
     /// A key is the `host:port` of a URL, and its value is the `host:port` that the transport connects to. The request
     /// still contains the host in the URL, and the certificate must be valid for that host.

@@ -18,8 +18,8 @@ struct ParameterDraft: Sendable {
         isBodyFree = Template.Body.self == EmptyBody.self || StandardParameters.isEmpty(template.body)
     }
 
-    /// Whether the parameters are sent as the JSON body: the method is neither GET nor HEAD, and the template declares
-    /// parameters or has no body.
+    /// Whether the parameters are sent as the JSON body. They are if the method is neither GET nor HEAD, and the
+    /// template declares parameters or has no body.
     var hasJSON: Bool {
         !StandardParameters.areQuery(of: method) && (isBodyFree || !parameters.isEmpty)
     }

@@ -39,8 +39,8 @@ struct AllowedOrigins: Hashable, Sendable {
     /// Whether origins were named. Otherwise, the credentials belong to a single origin.
     var areNamed: Bool { listed != nil }
 
-    /// Decides whether a request is signed: never after a redirect to a different origin, and only for the origins that
-    /// the credentials belong to.
+    /// Decides whether a request is signed. It is signed only for the origins that the credentials belong to, and never
+    /// after a redirect to a different origin.
     func verdict(on request: HTTPRequest, chosenBy chooser: Chooser) -> Verdict {
         if isMalformed { return .refuse("a URL in allowedOrigins has no scheme or no host (write it as https://host)") }
         guard let origin = request.origin else { return .leaveUnsigned("the request has no origin") }

@@ -80,8 +80,8 @@ extension HTTPRequest {
         ownSignature.map { ($0.identity, $0.headers, $0.query) }
     }
 
-    /// Whether a server may accept the signature of this request only once, for example because it contains the count
-    /// of a digest nonce.
+    /// Whether a server may accept the signature of this request only once. For example, it may contain the count of a
+    /// digest nonce.
     ///
     /// It is true below an authentication by `.digest`, `.challenge` or a custom method that writes headers or query
     /// items, or by a provider with an ``CredentialProvider/identity(of:)``. If your link signs each request, set it to
@@ -97,8 +97,8 @@ extension HTTPRequest {
         }
     }
 
-    /// Removes the signature of a load that has ended, so that the request is signed anew, and restores the headers
-    /// that the signature has replaced. A signature without parts is kept: a relay has set it with ``isSignedOnce``.
+    /// Removes the signature from an earlier load, and restores the headers that it has replaced. The request is then
+    /// signed anew. A signature without parts is kept, because a relay has set it with ``isSignedOnce``.
     mutating func removeSignature() {
         guard let signature = ownSignature, !signature.headers.isEmpty || !signature.query.isEmpty else { return }
         for name in signature.headers { headers[name] = nil }

@@ -197,8 +197,8 @@ enum CredentialRefusal: Error {
     case resetting
     /// A reset has occurred since the request began, so the request may belong to the previous user.
     case reset
-    /// The limit of fetches is reached: the provider found the last credential insufficient for the request, or a
-    /// server refuses its own credentials.
+    /// The limit of fetches is reached. Either the provider found the last credential insufficient for the request, or
+    /// a server refuses the credentials that it has issued.
     case tooMany(CredentialLimit, isInsufficient: Bool)
     /// The provider sent the request, which would wait for its own credential.
     case ownRequest

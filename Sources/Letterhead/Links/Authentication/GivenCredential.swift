@@ -35,8 +35,8 @@ struct BasicCredentials: Sendable, Hashable {
 }
 
 extension HTTPAuthentication {
-    /// Returns the composed form of a username or a password, which does not depend on how it was typed (RFC 7617, 2.1
-    /// and RFC 7616, 4). Nil if it contains a control character.
+    /// Returns a username or a password in composed form, so that a letter with an accent has the same bytes however it
+    /// was typed (RFC 7617, 2.1 and RFC 7616, 4). Nil if it contains a control character.
     package static func composed(_ text: String) -> String? {
         #if Foundation || canImport(Darwin)
             let text = text.precomposedStringWithCanonicalMapping

@@ -136,8 +136,8 @@ public struct FollowRedirects: LoaderLink {
 }
 
 extension HTTPResponse {
-    /// Returns a redirect to the origin that ``FollowRedirects`` has sent its request to, even if a link below has
-    /// moved the request, for example for balancing. Credentials and cookies of that origin then stay with the load.
+    /// Assigns a redirect to the origin that ``FollowRedirects`` has sent its request to, if a link below has moved the
+    /// request, for example for balancing. The load then keeps the credentials and cookies of that origin.
     fileprivate mutating func returnToOrigin(ofRedirected request: HTTPRequest) {
         guard redirects.isEmpty else { return }
         let sent = request.withEnvironment

@@ -83,8 +83,7 @@ public struct Backoff: Sendable {
 // MARK: Waits
 
 extension Backoff {
-    /// Returns the wait before a retry: the wait of the strategy, or a longer wait that the server asked for in the
-    /// response that failed.
+    /// Returns the wait before a retry: the wait of the strategy, or a longer wait that the failed response asks for.
     ///
     /// - Parameters:
     ///   - retry: the number of the retry in succession, from 1.
@@ -154,8 +153,8 @@ extension HTTPError {
 }
 
 extension HTTPResponse {
-    /// Whether a rate limit refused the request: with a 429, or with a 403 that has a `Retry-After` or reports that no
-    /// request is left.
+    /// Whether a rate limit refused the request. The response is a 429, or a 403 that has a `Retry-After` or reports
+    /// that no request is left.
     var isLimited: Bool {
         if request.accepts(status) { return false }
         if status == .tooManyRequests { return true }

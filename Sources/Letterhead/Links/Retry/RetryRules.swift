@@ -56,8 +56,10 @@ struct RetryRules {
         return .retry(strategy, after: delay, reason: server == nil ? "\(strategy)" : "the server requires a wait")
     }
 
-    /// Returns the first of these strategies: the one that a validator requires, the request strategy, the client
-    /// strategy, and the one that a validator suggests. Returns nil if this strategy doesn't apply to the outcome.
+    /// Returns the strategy that decides about the outcome, or nil if it doesn't apply to the outcome.
+    ///
+    /// It is the first of these: the strategy that a validator requires, the request strategy, the client strategy, and
+    /// the strategy that a validator suggests.
     private func strategy(asked: HTTPRetryStrategy?, in context: Retry.Context) -> HTTPRetryStrategy? {
         if let asked, !asked.isFallback { return asked.condition?.holds(in: context) == false ? nil : asked }
         guard let strategy = context.request.retryStrategy ?? backoff.strategy ?? asked else { return nil }
@@ -157,7 +159,7 @@ extension Retry.Context {
         response?.redirects.allSatisfy { $0.request.method == $0.target.method } ?? true
     }
 
-    /// Whether the server refused the request without processing it: with 429 or 529, with 503 or 403 and
+    /// Whether the server refused the request without processing it. It does so with 429 or 529, with 503 or 403 and
     /// `Retry-After`, or with a failure instead of the first value in a stream.
     fileprivate var isRefusal: Bool {
         guard let response, hasKeptMethod else { return false }

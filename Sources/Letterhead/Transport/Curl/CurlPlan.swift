@@ -3,8 +3,8 @@
     import CLibcurl
     import LetterheadFoundation
 
-    /// A valid request in the form that its carrier needs: the body, the time limits, and either the URL and the header
-    /// lines for libcurl, or the whole head for a direct connection.
+    /// A valid request in the form that its carrier needs. It contains the body and the time limits, and either the URL
+    /// and the header lines for libcurl, or the whole head for a direct connection.
     struct CurlPlan: Sendable {
         enum Content: Sendable {
             /// No body and no `Content-Length`.

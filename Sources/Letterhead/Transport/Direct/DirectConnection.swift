@@ -418,9 +418,9 @@
             loop.end(exchange, exchange.outcomeOfWhole())
         }
 
-        /// Stops sending if the server has responded with an error, because it reads no more of the body, or instead of
-        /// consenting to receive the body. A request whose `Expect` the server refuses ends here: the loader sends it
-        /// again, or it fails.
+        /// Stops sending if the server has responded with an error, or instead of consenting to receive the body,
+        /// because it reads no more of the body. A request whose `Expect` the server refuses ends here: the loader
+        /// sends it again, or it fails.
         private func stopSendingAfterError(of exchange: Exchange) {
             guard sending != .nothing, reader.rules.status >= 300 || sending == .bodyAfterConsent else { return }
             (isCut, sending, isBlocked, consentDeadline) = (!isBodySent(of: exchange), .nothing, false, .max)

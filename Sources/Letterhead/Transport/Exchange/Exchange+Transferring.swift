@@ -179,9 +179,9 @@
         /// The maximum number of received bytes. A small body may be slightly larger when it is compressed.
         private var wireLimit: Int { progress.rules.isCoded && limit < .max - 1024 ? limit + 1024 : limit }
 
-        /// Returns whether the server has sent its complete HTTP/2 response and won't read the remaining request body.
-        /// libcurl would wait forever until the body is sent. The transfer therefore ends: its stream is closed, and
-        /// its connection stays open.
+        /// Returns whether the HTTP/2 response is complete although a part of the request body has not been sent. The
+        /// server won't read that part, and libcurl would wait for it forever. The transfer therefore ends: its stream
+        /// is closed, and its connection stays open.
         private func isAnsweredEarly() -> Bool {
             guard progress.isMultiplexed, carrier?.isSending == true else { return false }
             progress.isAnsweredEarly =
