@@ -100,9 +100,9 @@ struct CacheDemand: Equatable, Sendable {
     var maxAge: Int64?
     /// How long the response must remain fresh.
     var minFresh: Int64 = 0
-    /// The longest time since the response became stale.
+    /// How long ago a reused response may have become stale.
     var maxStale: Int64?
-    /// The longest time since the response became stale if the server cannot be reached.
+    /// How long ago a response may have become stale that replaces an error from the server or the connection.
     var staleIfError: Int64?
 
     /// Whether the request sets no condition that a stale response could break.

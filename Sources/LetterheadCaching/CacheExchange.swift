@@ -9,7 +9,8 @@ struct CacheExchange: Sendable {
     let next: any HTTPLoader
 
     func response() async throws(HTTPError) -> HTTPResponse {
-        // A request for a different position in the stream would share the validation (HTML Standard, 9.2.2).
+        // Two requests for a live stream may ask for different positions, so they must not share a validation (HTML
+        // Standard, 9.2.2).
         if request.isLiveStream { return try await sending("the response is a live stream") }
         let method = request.method
         guard method == .get || method == .head || method == .query else { return try await unsafe() }
@@ -81,8 +82,8 @@ struct CacheExchange: Sendable {
         return response
     }
 
-    /// Whether a response belongs to the request as the cache received it, although the links below may have changed
-    /// it.
+    /// Whether a response belongs to the request that the cache received. The links below may have sent a different
+    /// request, for example with a credential.
     func belongs(_ head: CachedHead, sentAs sent: HTTPRequest) -> Bool {
         CacheRules.belongs(head, to: request, sentAs: sent) { cache.isSecret($0, in: sent) }
     }
@@ -171,7 +172,8 @@ extension CacheExchange {
         }
     }
 
-    /// Sends the request with the validators from an entry. The entry in the result is for other requests that wait.
+    /// Sends the request with the validators from an entry. Besides the response, it returns the entry for the other
+    /// requests that wait for this validation.
     private func ask(
         _ entry: CachedEntry, demand: CacheDemand
     ) async throws(HTTPError) -> (HTTPResponse, CachedEntry?) {
@@ -230,7 +232,8 @@ extension CacheExchange {
         return (response, updated ?? CachedEntry(key: entry.key, head: head, body: entry.body, id: entry.id))
     }
 
-    /// Handles a response other than 304: it replaces the entry, or if it is an error, the entry may replace it.
+    /// Handles a response other than 304. A success replaces the stored entry. For an error, the stored entry may be
+    /// returned instead.
     private func answered(
         _ answer: HTTPResponse, instead entry: CachedEntry, _ demand: CacheDemand, _ forward: CacheForward,
         _ ticket: CacheState.Ticket, _ start: Int64

@@ -15,7 +15,7 @@ final class CacheFileBody: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Returns all bytes, or nil if their checksum is different.
+    /// Returns all bytes, or nil if they can't be read or their checksum is different.
     func data(checksum: UInt64) -> Data? {
         guard let data else { return nil }
         var found = CacheChecksum()

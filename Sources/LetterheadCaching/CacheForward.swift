@@ -50,7 +50,7 @@ struct CacheForward: Sendable {
         return decision ?? CacheDecision(outcome: .missed, reason: "the store failed")
     }
 
-    /// Returns the response with a body that stores each piece on its way to the reader.
+    /// Returns the response with a body that stores each piece while the caller reads it.
     private func streaming(_ response: HTTPResponse, _ head: CachedHead, _ ticket: CacheState.Ticket) -> HTTPResponse {
         var response = response
         guard let writer = cache.guarded({ try cache.storage.write(head, for: key) }) else {
@@ -69,8 +69,10 @@ struct CacheForward: Sendable {
     }
 }
 
-/// Stores a streamed response while the caller reads its body. The body and the closure for its end share this object.
-/// If it is dropped before the end, nothing is stored.
+/// Stores a streamed response while the caller reads its body. If the body is dropped before its end, nothing is
+/// stored.
+///
+/// The piece closure and the end closure of the body share this object.
 final class CacheRecording: Sendable {
     private let writer: Mutex<(any CacheWriting)?>
     private let ticket: CacheState.Ticket

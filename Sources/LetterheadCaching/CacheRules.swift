@@ -2,7 +2,7 @@
 import Letterhead
 import LetterheadFoundation
 
-/// How a private cache decides (RFC 9111), as pure functions of messages and the time.
+/// The decisions of a private cache (RFC 9111), as pure functions of messages and the time.
 enum CacheRules {
     enum Refusal: String, Error, Sendable {
         case method = "the method of the request is not GET or QUERY"
@@ -42,10 +42,10 @@ enum CacheRules {
         }
     }
 
-    /// Whether a response belongs to the request as the cache received it.
+    /// Whether a response belongs to the request that the cache received.
     ///
-    /// The links below may have added a credential, even in the path. The response would then belong to a user who is
-    /// not part of the key.
+    /// The links below may have added a credential, even in the path. The stored response would then belong to a user
+    /// whom the cache key doesn't identify.
     ///
     /// - Parameter sent: the request as the links below sent it.
     static func belongs(
@@ -61,8 +61,9 @@ enum CacheRules {
             && sent.userInfo == request.userInfo
     }
 
-    /// Whether the head after a 304 may replace the stored head. The 304 may forbid storing the response. It may also
-    /// name new fields in `Vary`, and the cache doesn't know which values the original request had for them.
+    /// Whether the head after a 304 may replace the stored head. If not, the stored response is removed. The 304 may
+    /// forbid storing the response. It may also name new fields in `Vary`, and the cache doesn't know which values the
+    /// original request had for them.
     static func mayKeep(_ head: CachedHead, insteadOf stored: CachedHead) -> Bool {
         if head.control.contains("no-store"), !head.control.contains("must-understand") { return false }
         return Vary.names(in: head.headers) == stored.varied.map(\.name)

@@ -18,7 +18,8 @@ protocol CacheStorage: Sendable {
 
     func remove(url: String) throws
 
-    /// Returns the URLs of stored responses that begin with a string. It may return further URLs.
+    /// Returns the URLs of stored responses that begin with a string. The result may contain other URLs as well, so the
+    /// caller checks each one.
     func urls(withPrefix prefix: String) throws -> [String]
 
     func removeAll() throws
@@ -53,7 +54,7 @@ enum CachedBody: Sendable {
         }
     }
 
-    /// Returns a body for one reader, which is independent of other readers.
+    /// Returns a body for one reader. Each reader has a separate position.
     func makeBody(isBuffered: Bool) -> HTTPResponseBody {
         switch self {
         case .data(let data): HTTPResponseBody(data)
@@ -62,13 +63,13 @@ enum CachedBody: Sendable {
     }
 }
 
-/// What a request needs to find its stored responses: the URL, and everything except for `Vary` that separates the
-/// responses for one URL.
+/// Identifies the stored responses that a request could reuse: its URL, and everything that separates responses for one
+/// URL, except for the fields that `Vary` names.
 struct CacheKey: Hashable, Sendable {
     /// The URL without a fragment, with the scheme and the host in lower case.
     let url: String
-    /// The request credentials, or the signature identity, and the body if the method is QUERY. It may contain secrets,
-    /// and is stored only as a hash.
+    /// The credentials or the signature identity in the request, and a hash of the body if the method is QUERY. It may
+    /// contain secrets, and is stored only as a hash.
     let identity: String
 
     /// The largest QUERY body that the cache compares, in bytes.
@@ -99,13 +100,13 @@ struct CacheKey: Hashable, Sendable {
 
     init(url: String, identity: String) { (self.url, self.identity) = (url, identity) }
 
-    /// Compares bytes. Two strings that differ only in their Unicode normalization are equal, but they are different
-    /// credentials.
+    /// Compares bytes, because `==` on strings ignores their Unicode normalization. Two credentials that differ only in
+    /// it are different credentials.
     static func == (left: CacheKey, right: CacheKey) -> Bool {
         left.url.isSame(as: right.url) && left.identity.isSame(as: right.identity)
     }
 
-    /// Returns the request URL in the form that keys have, without query items that belong to a signature.
+    /// Returns the request URL as keys contain it: normalized, and without query items that belong to a signature.
     static func url(of request: HTTPRequest) -> String? {
         guard let host = request.host, !host.isEmpty else { return nil }
         var request = request

@@ -2,7 +2,7 @@
 import Letterhead
 import LetterheadFoundation
 
-/// A stored response without its body, and what determines its age (RFC 9111, 4.2.3).
+/// A stored response without its body, and the times from which its age is calculated (RFC 9111, 4.2.3).
 struct CachedHead: Equatable, Sendable {
     var status: Int
     /// The headers without those that belong to the connection (RFC 9111, 3.1).

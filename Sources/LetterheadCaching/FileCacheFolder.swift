@@ -19,7 +19,7 @@ struct FileCacheFolder: Sendable {
         init(_ failure: PrivateFile.Failure) { description = "a file of the response cache \(failure.rule)" }
     }
 
-    /// A head file, as it is found when a folder is listed.
+    /// A head file in a folder listing.
     struct Listed {
         let name: FileCacheName
         let headCount: Int
@@ -71,7 +71,7 @@ struct FileCacheFolder: Sendable {
         }
     }
 
-    /// Removes a file. It may be missing.
+    /// Removes a file. A missing file isn't an error.
     func remove(_ name: String, inShard shard: Int) { _ = unsafe unlink("\(path(ofShard: shard))/\(name)") }
 
     func exists(_ name: String, inShard shard: Int) -> Bool {

@@ -6,7 +6,7 @@ struct FileCacheIndex {
     private struct Entry {
         let name: FileCacheName
         var headCount: Int
-        /// Nanoseconds since 1970.
+        /// In nanoseconds since 1970.
         var lastUse: Int64
 
         var bytes: Int { headCount + Int(name.bodyCount) }
@@ -32,7 +32,7 @@ struct FileCacheIndex {
         }
     }
 
-    /// Notes that an entry is used. Returns the time of its previous use, or nil if there is no such entry.
+    /// Updates the time when an entry was last used. Returns the previous time, or nil if there is no such entry.
     mutating func use(_ name: FileCacheName, at time: Int64) -> Int64? {
         guard let place = place(of: name), let last = shards[name.url.shard][name.url]?[place].lastUse else {
             return nil
@@ -50,7 +50,7 @@ struct FileCacheIndex {
         count -= 1
     }
 
-    /// Returns the least recently used names. If all of them are removed, the folder has at most `goal` bytes.
+    /// Returns the least recently used names. Once their files are removed, the folder has at most `goal` bytes.
     func oldest(over goal: Int) -> [FileCacheName] {
         var rest = bytes
         return shards.flatMap { $0.values.joined() }.sorted { $0.lastUse < $1.lastUse }.prefix { entry in

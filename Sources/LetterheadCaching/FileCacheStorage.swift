@@ -20,7 +20,7 @@ final class FileCacheStorage: CacheStorage {
         var written = 0
     }
 
-    /// Bodies up to this number of bytes are read into memory.
+    /// In bytes. A body up to this size is read into memory, and a larger one stays in its file.
     private static let memoryLimit = 1 << 20
 
     private let folder: FileCacheFolder
@@ -226,7 +226,8 @@ final class FileCacheStorage: CacheStorage {
         state.compared[shard] = Self.now
         guard let time = folder.changeTime(ofShard: shard), time != state.listed[shard] else { return false }
         let listed = folder.list(shard: shard, now: Self.now)
-        // Changes within one tick of the file system clock have the same time.
+        // Two changes within one tick of the file system clock have the same time. After a recent change, the folder is
+        // therefore listed again the next time.
         state.listed[shard] = Self.now - time > 50_000_000 ? time : nil
         let names = Set(listed.map(\.name))
         for name in state.index.names(inShard: shard) where !names.contains(name) { state.index.remove(name) }
@@ -237,8 +238,10 @@ final class FileCacheStorage: CacheStorage {
     private static var now: Int64 { SystemTime.nanoseconds(of: CLOCK_REALTIME) }
 }
 
-/// Writes the body and then the head, each under a temporary name that is then changed. A response exists as soon as
-/// its head exists. The body reader and the cache share the writer.
+/// Writes the body and then the head, each under a temporary name, and then gives the files their final names. A
+/// response exists as soon as its head exists.
+///
+/// The body closures and the cache share the writer.
 final class FileCacheWriter: CacheWriting {
     private struct State {
         var descriptor: Int32

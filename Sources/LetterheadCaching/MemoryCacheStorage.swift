@@ -3,8 +3,8 @@ import Letterhead
 import LetterheadFoundation
 import Synchronization
 
-/// Keeps responses in memory, and limits their bytes and their number. It removes the least recently used responses
-/// first.
+/// Keeps responses in memory. If they exceed a number of bytes or a number of entries, it removes the least recently
+/// used responses.
 final class MemoryCacheStorage: CacheStorage {
     private struct Stored {
         var entry: CachedEntry
@@ -30,7 +30,7 @@ final class MemoryCacheStorage: CacheStorage {
     func find(_ key: CacheKey, varied: ([String]) -> [CachedHead.VariedField]) -> CachedEntry? {
         state.withLock { state in
             guard let stored = state.urls[key.url] else { return nil }
-            // Most variants of a URL vary by the same fields, which are then read once.
+            // Most variants of a URL vary by the same fields, so the values are read once and not for each variant.
             var wanted: [CachedHead.VariedField] = []
             let found = stored.lastIndex { stored in
                 guard stored.entry.key == key else { return false }
@@ -119,7 +119,7 @@ final class MemoryCacheStorage: CacheStorage {
     }
 }
 
-/// Collects a body piece by piece. The body reader and the cache share it.
+/// Collects a body piece by piece. The body closures and the cache share it.
 final class MemoryCacheWriter: CacheWriting {
     private let limit: Int
     private let store: @Sendable (Data) throws -> Void

@@ -4,14 +4,15 @@ public import LetterheadFoundation
 import Synchronization
 
 extension ResponseCache {
-    /// Removes the stored responses for a template URL. Use it for example after a push message about a change.
+    /// Removes the stored responses for a template URL. Use it for example when a push message reports that a resource
+    /// has changed.
     ///
     /// ```swift
     /// try await cache.remove(GetUser(login: "ada"), for: client)
     /// ```
     ///
-    /// The client environment and the client settings are applied to the URL, but changes by custom links aren't. All
-    /// variants are removed, as by ``remove(_:)``.
+    /// The client environment and the client settings are applied to the URL. Changes that custom links make are not.
+    /// All variants are removed, as by ``remove(_:)``.
     ///
     /// - Throws: the errors of `HTTPClient.explain(_:)` if the request can't be built.
     public func remove(_ template: some RequestTemplate, for client: HTTPClient) async throws {
@@ -20,8 +21,10 @@ extension ResponseCache {
 
     /// Removes all stored responses for a URL, for all credentials and all variants (`Vary`).
     ///
-    /// If a request for the URL is in flight, its response isn't stored. A response after a redirect is stored under
-    /// the URL that the redirect led to.
+    /// If a request for the URL is in flight, its response isn't stored.
+    ///
+    /// A response that arrived after a redirect is stored under the URL that the redirect led to. Pass that URL to
+    /// remove it.
     ///
     /// - Parameter url: a complete URL. Its fragment is ignored.
     public func remove(_ url: URL) {
@@ -31,7 +34,9 @@ extension ResponseCache {
     /// Removes all stored responses for a URL and for all URLs below it (see ``remove(_:)``).
     ///
     /// `/users?page=2` and `/users/ada` are below `https://api.example.com/users`, but `/users-online` isn't. If the
-    /// URL has a query, URLs with more query items at the end are below it. A store in files reads each head for this.
+    /// URL has a query, URLs with more query items at the end are below it.
+    ///
+    /// A store in files reads the head of each stored response for this, so the call takes longer than ``remove(_:)``.
     ///
     /// - Parameter url: a complete URL. Its fragment is ignored.
     public func removeAll(under url: URL) {

@@ -31,11 +31,12 @@ extension ResponseCache {
     /// }
     /// ```
     ///
-    /// The cache calls the functions from any thread, concurrently, and they may block. They must not use the cache. If
-    /// a function throws, the cache passes the error to `onError`, and the request continues without the store.
+    /// The cache calls the functions from any thread, concurrently. They may block, but must not use the cache. If a
+    /// function throws, the cache passes the error to `onError`, and the request continues without the store.
     ///
-    /// The cache saves a response when its body is complete. If the server confirms the response with a 304, the cache
-    /// saves it again with a new head. If a body breaks off or is dropped, its response is never saved.
+    /// The cache saves a response when its body is complete. If the server later confirms the response with a 304, the
+    /// cache saves it again with a new head. If a body is truncated or dropped before its end, its response is never
+    /// saved.
     ///
     /// Laws:
     ///
@@ -48,15 +49,18 @@ extension ResponseCache {
         /// Returns all records for a URL, in any order.
         func records(for url: String) throws -> [Record]
 
+        /// Stores a record. It replaces the record with the same URL and identifier, if there is one.
         func save(_ record: Record) throws
 
         /// Removes the record with this identifier, or all records for the URL if `id` is nil. A missing record isn't
         /// an error.
         func remove(_ id: String?, for url: String) throws
 
-        /// Returns the URLs of all records that begin with a string. It may return further URLs.
+        /// Returns the URLs of all records that begin with a string. The result may contain other URLs as well: the
+        /// cache ignores them.
         func urls(withPrefix prefix: String) throws -> [String]
 
+        /// Removes all records. ``ResponseCache/removeAll()`` and a client reset call it.
         func removeAll() throws
     }
 
@@ -68,10 +72,12 @@ extension ResponseCache {
         /// the credentials, the request fields that `Vary` names, and the body if the method is QUERY.
         public let id: String
         /// The response status, headers and times, in a private format with a checksum. If it is damaged or doesn't
-        /// match the body, the record counts as missing.
+        /// match the body, the cache treats the record as missing.
         public let head: Data
+        /// The response body as it was received.
         public let body: Data
 
+        /// Creates a record, from the values that your storage has read back.
         public init(url: String, id: String, head: Data, body: Data) {
             (self.url, self.id, self.head, self.body) = (url, id, head, body)
         }
@@ -87,8 +93,8 @@ extension ResponseCache.Record: CustomStringConvertible, CustomReflectable {
 extension ResponseCache.Store {
     /// Keeps responses in a custom storage. Several caches can share it.
     ///
-    /// If a body is larger than `bodyLimit` bytes, its response isn't stored. Bodies stay in memory until they are
-    /// complete.
+    /// If a body is larger than `bodyLimit` bytes, its response isn't stored. Until a body is complete, its bytes stay
+    /// in memory, so the limit also bounds the memory for each streamed response. Default: 8 MiB.
     public static func custom(_ storage: any ResponseCache.Storage, bodyLimit: Int = 8 << 20) -> Self {
         Self(
             storage: CustomCacheStorage(storage: storage, bodyLimit: bodyLimit),
@@ -146,7 +152,8 @@ struct CustomCacheStorage: CacheStorage {
             ResponseCache.Record(url: key.url, id: Self.id(key, head), head: file.data, body: body))
     }
 
-    /// Identifies a stored body. Requests that validate the same body share the validation.
+    /// Returns a number for a stored body. Requests that validate the same body have the same number, and share the
+    /// validation.
     private static func number(of record: ResponseCache.Record, _ checksum: UInt64) -> UInt64 {
         FileCacheName.hash([record.id, String(checksum), record.url].joined(separator: " "))
     }

@@ -48,10 +48,12 @@ public final class ResponseCache: LoaderLink {
     let onError: @Sendable (any Error) -> Void
     let statusName: String?
     let state = Mutex(CacheState())
-    /// Held while a response is stored, and while a reset or an invalidation removes responses. Both change the state
-    /// before that, so each of them either prevents the storing or removes what was stored.
+    /// Locked while a response is stored, and while a reset or an invalidation removes responses.
+    ///
+    /// A reset and an invalidation change ``state`` before they lock it. So a response that is stored at the same time
+    /// either sees the change and isn't stored, or is stored first and then removed.
     let storingLock = Mutex(())
-    /// The validations in flight. A validation in the background isn't cancelled when no request waits for it.
+    /// The validations in flight. A validation in the background continues even when no request waits for it.
     let validations = Flights<CacheValidation.Key, CacheValidation>()
     private let storeDescription: String
 
@@ -59,11 +61,11 @@ public final class ResponseCache: LoaderLink {
     ///
     /// - Parameters:
     ///   - store: where the responses are kept.
-    ///   - statusName: names the cache in a `Cache-Status` field (RFC 9211), which each response then contains.
-    ///     Default: nil (no field).
-    ///   - now: returns the current date.
+    ///   - statusName: the name of this cache for the `Cache-Status` field (RFC 9211), which each response then
+    ///     contains. Default: nil (no field).
+    ///   - now: returns the current date. Pass a different closure in a test.
     ///   - onError: receives store errors, such as a full disk, on the thread that handles the request. The request
-    ///     continues without the store.
+    ///     continues without the store. Default: errors are ignored.
     public init(
         store: Store, statusName: String? = nil, now: @escaping @Sendable () -> Date = { Date() },
         onError: @escaping @Sendable (any Error) -> Void = { _ in }
@@ -73,6 +75,9 @@ public final class ResponseCache: LoaderLink {
         (self.statusName, self.now, self.onError) = (statusName, now, onError)
     }
 
+    /// Removes all stored responses, including those of other caches that share the store.
+    ///
+    /// A request in flight may still store its response afterwards. To prevent this as well, reset the client.
     public func removeAll() { guarded { try storingLock.withLock { _ in try storage.removeAll() } } }
 
     /// - Throws: errors from the next loader, or `.notCached` if the request must not be sent and no stored response
@@ -89,7 +94,7 @@ public final class ResponseCache: LoaderLink {
         return named
     }
 
-    /// Cancels this client's validations, removes all stored responses, and resets the links below.
+    /// Cancels the validations of this client, removes all stored responses, and resets the links below.
     public func reset(next: any HTTPLoader) async {
         state.withLock { $0.resets += 1 }
         validations.reset { $0.generation?.hasEnded ?? true }
@@ -143,12 +148,14 @@ extension ResponseCache {
     /// Where a cache keeps responses. Several caches can share a store.
     public struct Store: Sendable, CustomStringConvertible {
         let storage: any CacheStorage
+        /// What the store is and how many bytes it may contain: `memory, at most 16777216 bytes`.
         public let description: String
 
         /// Keeps responses in memory, until the program ends.
         ///
-        /// If all bodies and headers together exceed `bytes`, or if there are too many entries, the store removes the
-        /// least recently used responses. If a body is larger than a quarter of `bytes`, its response isn't stored.
+        /// If all bodies and headers together exceed `bytes`, or if there are more than `entries` responses, the store
+        /// removes the least recently used responses. If a body is larger than a quarter of `bytes`, its response isn't
+        /// stored.
         public static func memory(bytes: Int, entries: Int = 10_000) -> Store {
             Store(
                 storage: MemoryCacheStorage(bytes: bytes, entries: entries),
@@ -175,7 +182,7 @@ extension ResponseCache {
 }
 
 extension ResponseCache {
-    /// Determines how a request uses the client's cache.
+    /// Determines how a request uses the cache of its client.
     public struct Policy: Hashable, Sendable {
         enum Kind: Hashable {
             case standard, revalidate, bypass, onlyIfCached
@@ -197,11 +204,11 @@ extension ResponseCache {
         /// Never sends the request. If no stored response may be reused, the request fails with `.notCached`.
         public static let onlyIfCached = Policy(kind: .onlyIfCached)
 
-        /// Reuses a response without a validation if it has been stale for at most `limit`. The server can forbid it
-        /// with `no-cache` or `must-revalidate`.
+        /// Reuses a stale response without a validation if it became stale at most `limit` ago. The server can forbid
+        /// it with `no-cache` or `must-revalidate`.
         ///
-        /// With `onErrorOnly`, the response is reused only after its validation has failed: the connection failed, or
-        /// the status was 500, 502, 503 or 504.
+        /// With `onErrorOnly`, the cache validates the response first. It reuses the stale response only if the
+        /// connection failed, or if the status was 500, 502, 503 or 504.
         public static func staleAllowed(_ limit: Duration, onErrorOnly: Bool = false) -> Policy {
             Policy(kind: .stale(limit, onErrorOnly: onErrorOnly))
         }
@@ -213,8 +220,8 @@ enum CachingOption: HTTPRequestOption {
 }
 
 extension RequestSettings {
-    /// How the request uses the cache. Default: ``ResponseCache/Policy/default``. Has no effect if the client has no
-    /// cache.
+    /// How the request uses the cache. Default: ``ResponseCache/Policy/default``. If the client has no cache, it has no
+    /// effect.
     public var caching: ResponseCache.Policy {
         get { self[option: CachingOption.self] }
         set { self[option: CachingOption.self] = newValue }
@@ -227,6 +234,7 @@ extension HTTPClient {
 }
 
 extension RequestConfigurable {
+    /// Sets the caching policy for this request: `.caching(.revalidate)`.
     public func caching(_ policy: ResponseCache.Policy) -> Configured { option(CachingOption.self, policy) }
 }
 
@@ -244,9 +252,10 @@ extension ResponseCache {
         /// The server responded, and the cache stores the response. A streamed response is stored when its body has
         /// ended.
         case stored
-        /// The server responded, and the response is not stored.
+        /// The server responded, and the response is not stored, because it was not cacheable or the store failed.
         case missed
-        /// The request neither reuses nor stores responses.
+        /// The cache wasn't used, because the policy is ``ResponseCache/Policy/bypass`` or because the cache doesn't
+        /// apply to such requests.
         case bypassed
 
         fileprivate var event: HTTPEvent.Name {
@@ -281,6 +290,7 @@ enum CacheDecisionValue: HTTPRequestOption {
 }
 
 extension HTTPResponse {
+    /// What the cache did for this response. ``ResponseCache/Outcome/unused`` if the client has no cache.
     public var cache: ResponseCache.Outcome { cacheDecision.outcome }
 
     var cacheDecision: CacheDecision {
@@ -348,8 +358,8 @@ struct CacheState {
         if loads[ticket.url]?.count == 0 { loads[ticket.url] = nil }
     }
 
-    /// Notes that the responses for a URL have become invalid. Only requests for this URL that have already begun need
-    /// to know.
+    /// Records that the stored responses for a URL have become invalid. Only requests for this URL that have already
+    /// begun are affected: their responses won't be stored.
     mutating func invalidate(_ url: String) {
         clock += 1
         loads[url]?.invalidated = clock

@@ -7,13 +7,14 @@ public import Letterhead
 /// let client = HTTPClient(environment: .production, links: Allow(GetUser.self, CreateOrder.self))
 /// ```
 ///
-/// A request for a different template, and a request without a template, fails with `.invalidRequest` before a host is
-/// looked up or a credential is fetched. The error names the type and the route. Decorators and `AnyTemplate` don't
-/// matter: the template inside them counts.
+/// A request for a different template, or a request without a template, fails with `.invalidRequest` before a host is
+/// looked up or a credential is fetched. The error names the type and the route. If a template is wrapped in decorators
+/// or in `AnyTemplate`, the template inside them counts.
 ///
 /// - Declare a type for each endpoint. `Allow(Get<User>.self)` lets the client send `Get<User>` with any path.
-/// - The link judges the request of your call once. It doesn't judge redirects, and requests that links send for their
-///   own needs, such as one for a token. Limit the redirects with the redirect policy of the client.
+/// - The link checks the request of your call once. It doesn't check redirects, and it doesn't check requests that
+///   other links send for themselves, such as one for a token. Limit the redirects with the redirect policy of the
+///   client.
 /// - `print(client)` and `client.explain(_:)` show the list in the chain. Neither sends anything.
 public struct Allow: LoaderLink {
     private let types: [any RequestTemplate.Type]
@@ -36,6 +37,6 @@ public struct Allow: LoaderLink {
 }
 
 extension Allow: CustomStringConvertible {
-    /// The names of the types.
+    /// The names of the listed types, as a chain prints them: `Allow(GetUser, CreateOrder)`.
     public var description: String { "Allow(\(types.map { "\($0)" }.joined(separator: ", ")))" }
 }

@@ -15,7 +15,7 @@ public import Letterhead
 ///
 /// Put the link into the `attemptLinks`, below the links that may delay a request.
 public struct DeadlinePropagation: LoaderLink {
-    /// The time format.
+    /// The format in which the header contains the remaining time.
     public enum Form: Sendable, Hashable {
         /// Whole milliseconds: `1998`.
         case milliseconds
@@ -25,12 +25,17 @@ public struct DeadlinePropagation: LoaderLink {
         case grpc
     }
 
-    /// The header that gRPC uses.
+    /// Sends the header `grpc-timeout`, which gRPC servers read, in the format ``Form/grpc``.
     public static let grpc = DeadlinePropagation("grpc-timeout", as: .grpc)
 
     private let name: HTTPHeaders.Name
     private let form: Form
 
+    /// Creates a link that sends the remaining time in a header.
+    ///
+    /// - Parameters:
+    ///   - name: the header name that your server reads.
+    ///   - form: the format of the time.
     public init(_ name: HTTPHeaders.Name, as form: Form = .milliseconds) { (self.name, self.form) = (name, form) }
 
     /// - Throws: `.timedOut`, with nothing sent, if the deadline has passed, and errors from the next loader.
@@ -48,7 +53,7 @@ public struct DeadlinePropagation: LoaderLink {
 }
 
 extension DeadlinePropagation: CustomStringConvertible {
-    /// The header name.
+    /// The link with its header name: `DeadlinePropagation(X-Request-Timeout)`.
     public var description: String { "DeadlinePropagation(\(name))" }
 }
 

@@ -9,7 +9,7 @@ public import LetterheadFoundation
 /// print(client)   // shows each of its parts
 /// ```
 ///
-/// Begin with the defaults, and change the properties that you know better.
+/// Begin with the defaults. When you know the times and limits of your service, change the properties.
 ///
 /// ```swift
 /// var resilience = Resilience.standard
@@ -32,17 +32,19 @@ public import LetterheadFoundation
 /// several clients of one service. A reset of one client also resets the shared links. The other settings, such as the
 /// retries with their budget, apply to each client separately.
 ///
-/// For clients that share nothing, use ``standard`` for each, because it is new each time. Copies share their links as
-/// well. To change a link in one copy only, replace it, such as
+/// For clients that share nothing, use ``standard`` for each: it returns a new value each time. Copies of a value share
+/// its links as well. To change a link in one copy only, replace it, such as
 /// `slow.throttle = Throttle(limit: 8, streams: 8, per: .host)`.
 ///
 /// <doc:StayingUp> shows what each part does to a service in trouble.
 public struct Resilience: Sendable {
-    /// The total time for a request that sets no deadline. Default: 30 seconds.
+    /// The time limit for a whole request with all its retries, unless the request sets a deadline. Default: 30
+    /// seconds.
     public var deadline: Duration? = .seconds(30)
     /// When and how often a failed request is retried. Default: at most 2 retries with exponential waits.
     public var retrying = Backoff(.exponential(base: .milliseconds(200)), maximumRetries: 2)
-    /// Limits the retries to each origin. Default: the standard budget.
+    /// Limits the retries to each origin, so that they don't multiply the requests to a service in trouble. Default:
+    /// the standard budget.
     public var retryBudget = Retry.Budget.standard
     /// Sends slow requests a second time. Default: nil (no hedges).
     public var hedge: Hedge?
@@ -50,17 +52,18 @@ public struct Resilience: Sendable {
     public var balance: Balance?
     /// Stops sending requests to a server that fails. Default: a circuit for each host.
     public var breaker: CircuitBreaker?
-    /// Limits the requests that are in progress at the same time. Default: 64 to each host, and 64 streamed responses.
+    /// Limits the requests that are in progress at the same time. Default: 64 requests and 64 streamed responses for
+    /// each host.
     public var throttle: Throttle?
-    /// The time for one attempt. It applies to requests that set no timeout, unless their response is streamed or saved
-    /// to a file. Default: 10 seconds.
+    /// The time limit for one attempt. It applies to requests that set no timeout, unless their response is streamed or
+    /// saved to a file. Default: 10 seconds.
     public var attemptTimeout: Duration? = .seconds(10)
 
     /// Creates a value with the defaults.
     ///
     /// - Parameters:
-    ///   - clock: measures all times.
-    ///   - now: returns the current date, for a `Retry-After` that is a date.
+    ///   - clock: measures all times. Pass a test clock in a test.
+    ///   - now: returns the current date. It's needed for a `Retry-After` that contains a date.
     public init(
         clock: any Clock<Duration> = ContinuousClock(), now: @escaping @Sendable () -> Date = { Date() }
     ) {
@@ -72,10 +75,10 @@ public struct Resilience: Sendable {
     /// A new value with the defaults, which has a separate breaker and throttle.
     public static var standard: Resilience { Resilience() }
 
-    /// The links around the retries. Pass them to a client in `links`.
+    /// The links that run once for each request, around its retries. Pass them to a client in `links`.
     public var links: (any LoaderLink)? { deadline.map { Deadline($0, clock: retrying.clock) } }
 
-    /// The links for each attempt. Pass them to a client in `attemptLinks`.
+    /// The links that run for each attempt. Pass them to a client in `attemptLinks`.
     public var attemptLinks: (any LoaderLink)? {
         let links: [(any LoaderLink)?] = [hedge, balance, breaker, throttle, attemptTimeout.map { AttemptTimeout($0) }]
         return links.reduce(nil) { $0 --> $1 }

@@ -8,7 +8,7 @@ final class TriedServers: Sendable {
     private let state = Mutex<[HTTPOrigin]>([])
     private let overtaken = Atomic(false)
 
-    /// The servers in the order of their first attempt.
+    /// The servers in the order in which the load first tried them.
     var origins: [HTTPOrigin] { state.withLock { $0 } }
 
     func insert(_ origin: HTTPOrigin) {
@@ -17,10 +17,10 @@ final class TriedServers: Sendable {
         }
     }
 
-    /// Removes a server that has responded well, so that the request after a redirect may be sent to it.
+    /// Removes a server that has responded well, so that a redirect can lead to it.
     func remove(_ origin: HTTPOrigin) { state.withLock { $0.removeAll { $0 == origin } } }
 
-    /// Whether a hedge has had the first good response, so that the other requests are cancelled.
+    /// Whether a hedge has received the first good response, so that the remaining requests are cancelled.
     var isOvertaken: Bool {
         get { overtaken.load(ordering: .acquiring) }
         set { overtaken.store(newValue, ordering: .releasing) }
@@ -34,8 +34,9 @@ extension HTTPRequest {
         set { loadValues[option: Tried.self] = newValue }
     }
 
-    /// The only server that may receive this request, because it sent a 401 with a nonce that the request answers. If
-    /// the request belongs to a response, it is the server that sent a 401. nil if any server may receive the request.
+    /// The only server that may receive this request, or nil if any server may. A server that sent a 401 with a nonce
+    /// is the only one that accepts the request with its answer. In the request of a response, it is the server that
+    /// sent a 401.
     var boundServer: HTTPOrigin? {
         get { loadValues[option: BoundServer.self] }
         set { loadValues[option: BoundServer.self] = newValue }

@@ -15,8 +15,8 @@ import Synchronization
 /// certificate, the `Host` field and the exchange events belong to the replica. Requests to other origins, such as
 /// after a redirect, pass unchanged.
 ///
-/// Put it into the `attemptLinks`, above the links that belong to each replica, such as a ``CircuitBreaker``. A reset
-/// forgets the failures.
+/// Put it into the `attemptLinks`, above the links that apply to each replica separately, such as a ``CircuitBreaker``.
+/// A reset forgets the failures.
 ///
 /// ## How a replica is chosen
 ///
@@ -24,8 +24,8 @@ import Synchronization
 ///   ``Policy`` chooses.
 /// - The next replica is tried at once if nothing was sent: the first one could not be reached, its ``CircuitBreaker``
 ///   is open, or its `Throttle` queue is full. For other failures, `Retry` decides.
-/// - After several failures in a row, the link leaves a replica alone for a while. A single request then finds out
-///   whether it has recovered. If all replicas are left alone, all are used.
+/// - After several failures in a row, the link sends no requests to a replica for a while. Then a single request finds
+///   out whether it has recovered. If this applies to all replicas at once, all of them are used.
 /// - A request that answers a 401, as `.digest` sends it, goes to the replica that sent the 401, because no other
 ///   replica knows the nonce.
 ///
@@ -48,14 +48,15 @@ public final class Balance: LoaderLink {
     private let random: (@Sendable () -> Double)?
 
     /// - Parameters:
-    ///   - replicas: the servers. With none, each request fails with `.invalidRequest`.
-    ///   - policy: how a replica is chosen.
-    ///   - logical: the origin to balance. Default: nil (the client environment).
-    ///   - limit: how many failures in a row it takes to leave a replica alone.
-    ///   - rest: how long a replica is left alone.
+    ///   - replicas: the servers. If the list is empty, each request fails with `.invalidRequest`.
+    ///   - policy: how the link chooses a replica for a request.
+    ///   - logical: the origin that the replicas stand for. Default: nil (the origin of the client environment).
+    ///   - limit: the number of failures in a row after which a replica is left alone.
+    ///   - rest: how long a replica is left alone before a single request probes it.
     ///   - condition: the outcomes that count as failures. Default: nil (`.serverFailures`).
     ///   - clock: measures how long replicas are left alone.
-    ///   - random: returns numbers from 0 to 1, for a test. Default: nil (a built-in generator).
+    ///   - random: returns numbers from 0 to 1, so that a test can predict the choices. Default: nil (a built-in
+    ///     generator).
     public init(
         among replicas: [Replica], by policy: Policy = .lessBusyOfTwo, for logical: HTTPOrigin? = nil,
         restingAfter limit: Int = 3, rest: Duration = .seconds(10),
@@ -84,7 +85,7 @@ public final class Balance: LoaderLink {
         }
     }
 
-    /// The replicas that are left alone at the moment, because they have failed several times in a row.
+    /// The replicas that receive no requests at the moment, because they have failed several times in a row.
     public var resting: [HTTPOrigin] {
         let now = stopwatch.now
         return state.withLock { $0.fleet.resting(at: now) }
@@ -95,7 +96,7 @@ public final class Balance: LoaderLink {
     ///   https or is this machine. Otherwise, errors from the next loader.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         guard let logical = logical ?? request.homeOrigin else {
-            // A request that refuses the environment is for a different server.
+            // A request with its environment removed isn't meant for the logical server.
             if request.options.contains(ServerEnvironment.self), request.serverEnvironment == nil {
                 return try await next.load(request)
             }
@@ -115,7 +116,7 @@ public final class Balance: LoaderLink {
             shared?.insert(replica)
             let result = await next.result(of: request.sent(to: replica))
             let health = settle(permit, result, of: request)
-            // The result is consumed, so that the response is changed in place.
+            // The result is consumed, so that the response is changed in place and not copied.
             switch consume result {
             case .success(var response):
                 response.body.onEnd { [self] _ in state.withLock { $0.fleet.leave(permit) } }
@@ -125,7 +126,7 @@ public final class Balance: LoaderLink {
                 let bound = response.status == .unauthorized ? replica : nil
                 if response.request.boundServer != bound { response.request.boundServer = bound }
                 response.returnLinks(from: replica, to: logical)
-                // A `Balance` below has already noted the server that has written the body.
+                // A `Balance` below has already set the server that sent the body.
                 if response.respondingServer == nil, replica != logical { response.respondingServer = replica }
                 return response
             case .failure(let error):
@@ -151,7 +152,8 @@ extension Balance: CustomStringConvertible {
 }
 
 extension Balance.State {
-    /// Why a request to the logical origin is refused, or nil if it isn't.
+    /// What is wrong with the replicas for this logical origin, or nil if requests can be sent. The text is in the
+    /// error.
     fileprivate func defect(for logical: HTTPOrigin) -> String? {
         if let defect { return defect }
         guard let insecure, logical.isSecure else { return nil }
@@ -195,10 +197,12 @@ extension Balance {
         return health
     }
 
-    /// Returns whether the next replica receives the request at once, because this one has received nothing.
+    /// Returns whether the next replica receives the request at once, because this replica has received nothing.
     ///
-    /// After an attempt to connect, there must be a replica that isn't left alone, so that an outage does not multiply
-    /// the connections. The body must be replayable in that case, because it may have been read.
+    /// If the failure was an attempt to connect, two more conditions apply:
+    ///
+    /// - There is a replica that isn't left alone. Otherwise, an outage would multiply the connections.
+    /// - The body is replayable, because the attempt may have read it.
     private func mayContinue(_ request: HTTPRequest, after error: HTTPError, without tried: [HTTPOrigin]) -> Bool {
         guard !error.mayHaveBeenSent, !Task.isCancelled else { return false }
         let now = stopwatch.now
@@ -213,7 +217,8 @@ extension Balance {
         }
     }
 
-    /// Returns the servers that the load has tried, for the request in the response.
+    /// Adds a server to the tried servers if its outcome was bad, and removes it otherwise. Returns the tried servers,
+    /// for the request in the response.
     private static func tried(_ shared: TriedServers?, _ origin: HTTPOrigin, isBad: Bool) -> TriedServers? {
         guard isBad else {
             shared?.remove(origin)
@@ -250,14 +255,15 @@ extension Balance {
         /// The policy name.
         public let description: String
 
-        /// Chooses the replicas one after the other.
+        /// Chooses the replicas one after the other, in the order of the list.
         public static let roundRobin = Policy(kind: .roundRobin, description: "roundRobin")
 
         /// Of two random replicas, chooses the one with fewer requests in progress. It is the best choice for most
         /// fleets, because slow replicas receive fewer requests.
         ///
-        /// If a hedge overtakes a request, the request still counts as in progress. It stops counting when the replica
-        /// responds well, or when no request was overtaken for as long as a replica is left alone.
+        /// If a ``Hedge`` cancels a request because a different replica was faster, the request still counts as in
+        /// progress. It stops counting when its replica responds well, or when no request to the replica was cancelled
+        /// in this way for the `rest` time of the balance.
         public static let lessBusyOfTwo = Policy(kind: .lessBusyOfTwo, description: "lessBusyOfTwo")
 
         /// Chooses the first replica in the list, as long as it doesn't fail. Use it for a server with standbys.
@@ -266,8 +272,9 @@ extension Balance {
         /// Chooses at random, in proportion to ``Replica/weight``.
         public static let weighted = Policy(kind: .weighted, description: "weighted")
 
-        /// Chooses the same replica for all requests with the same key, such as a tenant, as long as it doesn't fail.
-        /// If a replica fails or leaves the list, only its keys move.
+        /// Chooses the same replica for all requests with the same key, such as a tenant, as long as the replica
+        /// doesn't fail. Use it if replicas cache data for each key. If a replica fails or leaves the list, only its
+        /// keys move to other replicas.
         public static func sticky(_ key: @escaping @Sendable (HTTPRequest) -> String) -> Policy {
             Policy(kind: .sticky(key), description: "sticky")
         }

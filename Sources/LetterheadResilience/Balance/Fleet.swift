@@ -6,9 +6,9 @@ struct Fleet {
     /// A request that is sent to a replica.
     struct Permit {
         let member: Int
-        /// Whether the replica was left alone, and the request finds out whether it has recovered.
+        /// Whether the request probes a replica that was left alone.
         let isProbe: Bool
-        /// How many resets came before the request.
+        /// The number of resets before the request was sent. If a reset has occurred since, the outcome doesn't count.
         let era: Int
     }
 
@@ -19,7 +19,7 @@ struct Fleet {
         var weight: Double
         var busy = 0
         var failures = 0
-        /// When the replica is used again. nil unless it is left alone.
+        /// When the replica is used again, or nil if it isn't left alone.
         var restsUntil: Duration?
         var isProbed = false
         /// How many requests hedges have overtaken since the last good response.
@@ -39,11 +39,11 @@ struct Fleet {
 
     private var members: [Member] = []
     private var all: [Int] = []
-    /// Whether a replica may be left alone. Otherwise, no filter is necessary.
+    /// Whether a replica may be left alone. If not, the choice needs no filter.
     private var hasResting = false
     private var turn = 0
     private var lastNumber = 0
-    /// The random number state. The system generator would cost a system call for each number.
+    /// The state of the random generator. The system generator would cost a system call for each number.
     private var seed = UInt64.random(in: 0 ... .max)
     private var era = 0
 
@@ -122,7 +122,8 @@ struct Fleet {
         switch policy.kind {
         case .ordered: return candidates[0]
         case .roundRobin:
-            // The next replica in the whole list, so that the order is the same if some replicas are left alone.
+            // The turn refers to the whole list and not to the candidates, so that the order stays the same while some
+            // replicas are left alone.
             let index = candidates.first { $0 >= turn } ?? candidates[0]
             turn = (index + 1) % members.count
             return index
@@ -157,8 +158,8 @@ struct Fleet {
         if health == .good { members[index].overtaken = 0 }
         switch health {
         case .unknown:
-            // A cancelled probe has shown nothing. The replica is left alone for the same time again, because
-            // otherwise, if a hedge cancelled the probe of a server that hangs, the next probe would follow at once.
+            // A cancelled probe has shown nothing, so the replica is left alone for the same time again. Without this,
+            // the next probe of a server that hangs would follow at once, whenever a hedge has cancelled a probe.
             if permit.isProbe { members[index].restsUntil = now + rest }
         case .good:
             // A late response to an earlier request doesn't show that the replica has recovered.

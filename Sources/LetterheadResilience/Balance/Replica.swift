@@ -11,21 +11,26 @@ public import LetterheadFoundation
 /// A replica receives the credentials and cookies for the logical origin. If the logical origin has https or is this
 /// machine, a replica on a different machine must therefore have https, too.
 ///
-/// Inside a network that you trust, you can use http. Let the logical origin have http and a different machine name,
-/// and list it in `allowedOrigins` when you create the credentials.
+/// Inside a network that you trust, replicas can use http. The logical origin must then have http as well, and the name
+/// of a different machine. List it in `allowedOrigins` when you create the credentials.
 public struct Replica: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
     /// The scheme, the host and the port, or nil if the URL is malformed.
     public let origin: HTTPOrigin?
     /// The share of requests that the replica receives under ``Balance/Policy/weighted``, in relation to the other
     /// replicas. Default: 1.
     public let weight: Double
-    /// What is wrong with the URL, or nil if it is valid.
+    /// What is wrong with the URL, as a text for the error. nil if the URL is valid.
     let defect: String?
 
-    /// Creates a replica from a URL with a scheme, a host and optionally a port. If the URL is malformed or has a path,
-    /// a user or a query, each request of ``Balance`` fails with `.invalidRequest`.
+    /// Creates a replica from a URL with a scheme, a host and optionally a port.
     ///
-    /// A weight below zero counts as zero, and so does NaN.
+    /// If the URL is malformed or has a path, a user or a query, each request of ``Balance`` fails with
+    /// `.invalidRequest`.
+    ///
+    /// - Parameters:
+    ///   - url: the URL, such as `https://b.example.com:8443`.
+    ///   - weight: the share of requests under ``Balance/Policy/weighted``. A weight below zero counts as zero, and so
+    ///     does NaN.
     public init(_ url: String, weight: Double = 1) {
         self.weight = weight > 0 ? weight : 0
         guard let request = try? HTTPRequest(url), let origin = request.origin else {
@@ -55,14 +60,15 @@ extension HTTPRequest {
         return request
     }
 
-    /// Restores the original scheme, host and port, if this request was sent to a replica.
+    /// Restores the original scheme, host and port, if this request was sent to a replica. So the caller sees the
+    /// logical origin.
     mutating func returnFrom(
         _ replica: HTTPOrigin, to logical: HTTPOrigin, of other: HTTPRequest, _ tried: TriedServers?
     ) {
         logicalOrigin = nil
         if host == replica.host, scheme == replica.scheme {
             origin = logical
-            // The request may have the default port, or a scheme or a host in upper case.
+            // The original request may contain the default port, or a scheme or a host in upper case.
             if scheme != other.scheme { scheme = other.scheme }
             if port != other.port { port = other.port }
             if host != other.host { host = other.host }
@@ -93,8 +99,8 @@ extension HTTPResponse {
         if isChanged { headers["Link"] = parts.joined(separator: "<") }
     }
 
-    /// Returns a text that begins with the logical origin instead of the replica, or nil if it doesn't begin with the
-    /// replica.
+    /// Returns the text with the logical origin in front of it instead of the replica. Returns nil if the text doesn't
+    /// begin with the replica.
     private static func returned(_ text: Substring, from replica: HTTPOrigin, to logical: HTTPOrigin) -> String? {
         guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
         let end = text.utf8[colon...].dropFirst(3).firstIndex { "/?#>".utf8.contains($0) } ?? text.endIndex

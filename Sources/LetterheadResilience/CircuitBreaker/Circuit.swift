@@ -19,9 +19,9 @@ struct Circuit {
         self.epoch = epoch
     }
 
-    /// Lets a request through, or returns false. After the open time, it begins to probe.
+    /// Returns whether a request may pass. The first call after the open time begins the probes.
     ///
-    /// - Parameter newEpoch: a number that no phase has had.
+    /// - Parameter newEpoch: a number that no phase had before, for the case that a new phase begins.
     mutating func admits(at now: Duration, probes: Int, newEpoch: UInt64) -> Bool {
         if case .open(let end) = phase, end <= now {
             phase = .halfOpen(probing: 0, succeeded: 0)
@@ -47,7 +47,7 @@ struct Circuit {
             guard window.counts(isFailure: health == .bad, at: now) else { return }
             phase = .open(until: now + openTime)
         case (.halfOpen(let probing, let succeeded), .unknown):
-            // The slot is free for a new probe.
+            // The cancelled probe makes room for a new one.
             phase = .halfOpen(probing: max(0, probing - 1), succeeded: succeeded)
             return
         case (.halfOpen, .bad): phase = .open(until: now + openTime)
@@ -62,7 +62,7 @@ struct Circuit {
         epoch = newEpoch
     }
 
-    /// Whether the circuit refuses requests or waits for a probe that is in progress.
+    /// Whether the table must keep the circuit: it refuses requests, or it waits for a probe in progress.
     func isNeeded(at now: Duration) -> Bool {
         switch phase {
         case .closed: false
@@ -88,7 +88,7 @@ struct FailureWindow {
         var failures: Int32 = 0
     }
 
-    /// The window moves by a tenth of its length.
+    /// The window consists of this many buckets, and moves by one bucket at a time.
     private static let bucketCount = 10
 
     private let rule: CircuitBreaker.Rule

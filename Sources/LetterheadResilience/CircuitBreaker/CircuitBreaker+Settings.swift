@@ -11,11 +11,13 @@ extension CircuitBreaker {
 
         let kind: Kind
 
-        /// Opens a circuit after this number of failures without a success between them. The least number is 1.
+        /// Opens a circuit after this number of failures without a success between them. A number below 1 counts as 1.
         public static func consecutiveFailures(_ count: Int) -> Rule { Rule(kind: .consecutive(max(1, count))) }
 
-        /// Opens a circuit when this share of all requests in the last period has failed. There must have been at least
-        /// `minimum` requests. A period of zero or less, and a share that is NaN, count as the defaults.
+        /// Opens a circuit when at least this share of all requests in the last period has failed.
+        ///
+        /// A circuit stays closed until the period contains at least `minimum` requests. So a single failure at night
+        /// doesn't open it. A period of zero or less, and a share that is NaN, count as the defaults.
         public static func failureRatio(
             _ share: Double = 0.5, minimum: Int = 20, within period: Duration = .seconds(10)
         ) -> Rule {
@@ -42,7 +44,7 @@ extension CircuitBreaker {
         }
     }
 
-    /// Determines whether requests pass a circuit.
+    /// Tells whether requests pass a circuit.
     public enum State: String, Sendable, Hashable {
         /// All requests pass.
         case closed
@@ -54,11 +56,12 @@ extension CircuitBreaker {
         case isolated
     }
 
-    /// Reports that one circuit has changed, or all circuits if ``circuit`` is nil.
+    /// A change that ``CircuitBreaker/changes()`` reports. If ``circuit`` is nil, all circuits have changed.
     public struct Change: Sendable, Hashable, CustomStringConvertible {
-        /// The circuit name, such as `GET https://api.example.com users/{}`.
+        /// The circuit name, such as `GET https://api.example.com users/{}`. nil if ``CircuitBreaker/isolate()`` was
+        /// called or ended, which affects all circuits.
         public let circuit: String?
-        /// The new state.
+        /// The state after the change.
         public let state: State
 
         public var description: String { "\(circuit ?? "all circuits"): \(state.rawValue)" }
@@ -71,13 +74,13 @@ extension HTTPError.Code {
 }
 
 extension HTTPEvent.Name {
-    /// A circuit has changed its state, with the facts `circuit` and `state`.
+    /// A circuit has changed its state because of a request. The event has the facts `circuit` and `state`.
     public static let circuitChanged: Self = "circuit.changed"
 }
 
 extension HTTPEvent.Fact where Value == String {
-    /// A circuit name.
+    /// The name of the circuit that has changed.
     public static var circuit: Self { Self("circuit") }
-    /// A circuit state.
+    /// The new state of the circuit, such as `open`.
     public static var state: Self { Self("state") }
 }

@@ -8,20 +8,20 @@ import Synchronization
 /// let client = HTTPClient(environment: .production, attemptLinks: CircuitBreaker(per: .host))
 /// ```
 ///
-/// 1. When too many requests fail, a circuit opens. Further requests fail at once with `.circuitOpen`, without reaching
-///    the server.
-/// 2. After the open time, a few requests probe the server. If a probe is cancelled or doesn't reach the server, the
+/// 1. When too many requests fail, a circuit opens. Further requests fail at once with `.circuitOpen` and aren't sent.
+/// 2. After the open time, a few requests are sent as probes. If a probe is cancelled or doesn't reach the server, the
 ///    next request takes its place.
 /// 3. If all probes succeed, the circuit closes. If one fails, it opens again.
 ///
-/// Pass it to a client in `attemptLinks`, below ``Balance``, which then sends the request to a different replica.
-/// `Retry` does not retry `.circuitOpen` by default, because the request would meet the same circuit.
+/// Pass it to a client in `attemptLinks`, below ``Balance``. If a circuit refuses a request, the balance then sends it
+/// to a different replica. `Retry` does not retry `.circuitOpen` by default, because the same circuit would refuse the
+/// request again.
 ///
 /// To stop all requests yourself, for example during maintenance, call ``isolate()``. To observe the circuits, read
 /// ``changes()``.
 ///
 /// - A response counts as soon as its head arrives, even if its body is streamed.
-/// - Requests that were sent before the circuit changed don't count.
+/// - If a request was sent before the circuit changed, its outcome doesn't count.
 /// - A reset closes all circuits, except after ``isolate()``.
 public final class CircuitBreaker: LoaderLink {
     private let table = Mutex(CircuitTable())
@@ -51,8 +51,8 @@ public final class CircuitBreaker: LoaderLink {
         stopwatch = Stopwatch(backoff.clock)
     }
 
-    /// - Throws: `.circuitOpen`, with nothing sent, `.invalidRequest` for a negative limit in the back-off, and errors
-    ///   from the next loader.
+    /// - Throws: `.circuitOpen` if the circuit refuses the request, `.invalidRequest` if the back-off has a negative
+    ///   limit, and errors from the next loader. In the first two cases, nothing was sent.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         if let rule = backoff.brokenRule { throw HTTPError(.invalidRequest, request: request, message: rule) }
         let permit = try permit(for: request)
@@ -78,7 +78,8 @@ public final class CircuitBreaker: LoaderLink {
     /// Whether all circuits are isolated, because ``isolate()`` was called after the last ``close()``.
     public var isIsolated: Bool { table.withLock { $0.isIsolated } }
 
-    /// Returns all changes of circuits from now on. A slow reader misses the oldest changes.
+    /// Returns all circuit changes from now on, in order. If a reader is slow, it misses changes: the stream keeps the
+    /// newest 100.
     public func changes() -> AsyncStream<Change> {
         let (stream, continuation) = AsyncStream.makeStream(of: Change.self, bufferingPolicy: .bufferingNewest(100))
         let number = table.withLock { $0.watch(continuation) }
@@ -96,7 +97,8 @@ extension CircuitBreaker: CustomStringConvertible {
 }
 
 extension CircuitBreaker {
-    /// Returns a permit from a circuit, or nil if the request is sent without a circuit. Throws if the circuit is open.
+    /// Returns a permit from a circuit, or nil if the circuit table is full and the request is sent without a circuit.
+    /// Throws if the circuit is open.
     private func permit(for request: HTTPRequest) throws(HTTPError) -> CircuitTable.Permit? {
         let key = scope.key(request)
         let now = stopwatch.now

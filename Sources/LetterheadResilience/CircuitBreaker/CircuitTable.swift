@@ -6,10 +6,10 @@ import Letterhead
 struct CircuitTable {
     /// A request that a circuit has let through.
     struct Permit {
-        /// The circuit index when the request was sent. It may have moved since.
+        /// The circuit index when the request was sent. The circuit may have moved since.
         let place: Int
         let epoch: UInt64
-        /// How often circuits had been moved at that time.
+        /// How often the table had moved its circuits at that time.
         let moves: Int
     }
 
@@ -31,7 +31,7 @@ struct CircuitTable {
     private var lastWatcher = 0
     private var watchers: [Int: AsyncStream<CircuitBreaker.Change>.Continuation] = [:]
     private(set) var isIsolated = false
-    /// The last circuit change, for an event.
+    /// The last circuit change, which becomes an event of the request that caused it.
     private var change: CircuitBreaker.Change?
 
     var states: [String: CircuitBreaker.State] {
@@ -118,7 +118,7 @@ struct CircuitTable {
         return permit.moves == moves ? nil : circuits.firstIndex { $0.epoch == permit.epoch }
     }
 
-    /// Announces a circuit state if the circuit has a new epoch.
+    /// Announces the state of a circuit whose epoch is new.
     private mutating func announceChange(of place: Int) {
         guard circuits[place].epoch > lastEpoch else { return }
         lastEpoch = circuits[place].epoch

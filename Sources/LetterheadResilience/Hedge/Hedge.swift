@@ -2,8 +2,9 @@
 public import Letterhead
 import Synchronization
 
-/// Sends a slow request a second time, and returns the response that arrives first. So a single slow server does not
-/// determine how long your slowest calls take.
+/// Sends a slow request a second time, and returns the response that arrives first.
+///
+/// A single slow server then doesn't determine how long your slowest calls take.
 ///
 /// ```swift
 /// let links = Hedge(after: .quantile(0.95, atLeast: .milliseconds(40)), share: 0.1)
@@ -12,20 +13,20 @@ import Synchronization
 /// ```
 ///
 /// Pass it to a client in `attemptLinks`, above ``Balance``, which sends the hedge to a different replica. Use it if a
-/// few responses are much slower than most. A service that is slow as a whole gains nothing.
+/// few responses are much slower than most. If a service is slow as a whole, hedges don't help.
 ///
 /// - The first response that isn't a failure wins, and the other requests are cancelled. If all fail, the caller
 ///   receives the first result.
-/// - At most the given share of the requests is hedged, so a slow service receives little more than before. Requests
-///   save up this share, for at most ten hedges at once. Each failed request takes one away, so a service in trouble
-///   receives no hedges.
+/// - At most the given share of the requests is hedged, so a slow service receives few additional requests. Each
+///   request adds the share to a reserve, which is enough for at most ten hedges at once. Each failed request takes one
+///   hedge from the reserve, so a service in trouble receives no hedges.
 /// - Observers see a hedge as a separate exchange.
 /// - A reset forgets the measured response times.
 ///
 /// ## What is never hedged
 ///
-/// - Requests with a method that isn't idempotent, unless they have an `Idempotency-Key`, so that the server recognizes
-///   the second request. `.idempotent()` adds it.
+/// - Requests with a method that isn't idempotent, unless they have an `Idempotency-Key`, with which the server
+///   recognizes the second request. `.idempotent()` adds it.
 /// - Requests with a signature that a server may accept only once (`HTTPRequest.isSignedOnce`), such as `.digest`.
 /// - Requests with a one-shot body, and requests that report their progress.
 /// - Downloads to a file. If a response is streamed, its head decides the race.
@@ -33,7 +34,7 @@ import Synchronization
 public final class Hedge: LoaderLink {
     private struct State {
         var latencies: Latencies
-        /// How many hedges may be sent.
+        /// How many hedges may be sent, from the shares of earlier requests.
         var saved = 0.0
     }
 
@@ -75,6 +76,7 @@ public final class Hedge: LoaderLink {
         timer = HedgeTimer(clock: clock, stopwatch, executor: executor)
     }
 
+    /// - Throws: errors from the next loader. If all requests fail, it is the error of the first one.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         request.triedServers?.isOvertaken = false
         guard request.mayBeHedged, count > 0, share > 0 else { return try await next.load(request) }
@@ -127,7 +129,7 @@ public final class Hedge: LoaderLink {
     /// Takes a hedge from the share that requests have saved up. Returns false if none is left.
     func takeHedge() -> Bool {
         state.withLock { state in
-            // A tenth, added ten times, is a little less than one.
+            // A tenth that is added ten times is a little less than one.
             guard state.saved > 1 - 1e-9 else { return false }
             state.saved -= 1
             return true
@@ -159,8 +161,10 @@ extension Hedge {
         /// The same time for all requests.
         public static func fixed(_ duration: Duration) -> Delay { Delay(share: nil, duration: max(.zero, duration)) }
 
-        /// A time that depends on the route: a share of its last 128 responses, such as 0.95, arrived within it. It is
-        /// at least `duration`. Until 32 responses from a route are known, requests to it aren't hedged.
+        /// A time that the link measures for each route: this share of the last 128 responses arrived within it.
+        ///
+        /// With a share of 0.95, one request in twenty is slow enough to be hedged. The time is at least `duration`.
+        /// Until 32 responses from a route are known, requests to it aren't hedged.
         public static func quantile(_ share: Double, atLeast duration: Duration = .milliseconds(1)) -> Delay {
             Delay(share: share.isNaN ? 0.95 : min(max(share, 0), 1), duration: max(.zero, duration))
         }
@@ -172,6 +176,7 @@ extension Hedge {
     public enum Setting: Sendable, Hashable {
         /// The request may be hedged if it fulfills the conditions of ``Hedge``.
         case standard
+        /// The request is never hedged.
         case never
     }
 }
@@ -195,8 +200,8 @@ extension RequestConfigurable {
 }
 
 extension HTTPEvent.Name {
-    /// A hedge begins. The fact `count` contains its number, and `wait` contains the time since the request was sent.
+    /// A hedge was sent. The fact `count` contains its number, and `wait` the time since the first request was sent.
     public static let hedgeSent: Self = "hedge.sent"
-    /// A hedge has the first good response. The fact `count` contains its number.
+    /// A hedge has received the first good response. The fact `count` contains its number.
     public static let hedgeWon: Self = "hedge.won"
 }

@@ -11,7 +11,7 @@ final class HedgeRace: Sendable {
         var first: Task<Result<HTTPResponse, HTTPError>, Never>?
         var hedges: [Task<Void, Never>] = []
         var winner: Result<HTTPResponse, HTTPError>?
-        /// Whether no further hedge is sent.
+        /// Whether the race is decided, so that no further hedge is sent.
         var isClosed = false
     }
 
@@ -28,7 +28,7 @@ final class HedgeRace: Sendable {
 
     /// Sends the request, and a hedge after each delay.
     ///
-    /// - Returns: the result, and what it tells about the server.
+    /// - Returns: the result, and what it shows about the health of the server.
     func result(
         atMost count: Int, on timer: HedgeTimer, since start: Duration
     ) async -> (Result<HTTPResponse, HTTPError>, ServerHealth) {
@@ -53,7 +53,8 @@ final class HedgeRace: Sendable {
         return Task(executorPreference: link.executor, operation: operation)
     }
 
-    /// Waits for the hedges, unless the first request was good or was cancelled. Cancels the hedges that aren't needed.
+    /// Decides the race once the first request has ended. It cancels the hedges if they can't win any more, and waits
+    /// until all have ended.
     private func result(
         of first: Result<HTTPResponse, HTTPError>
     ) async -> (Result<HTTPResponse, HTTPError>, ServerHealth) {
@@ -73,7 +74,7 @@ final class HedgeRace: Sendable {
         return state.withLock { $0.winner }.map { ($0, .good) } ?? (first, health)
     }
 
-    /// Sends a hedge, if the link's share has one left.
+    /// Sends a hedge if the link has saved up enough for one.
     func sendHedge() {
         state.withLock { state in
             guard !state.isClosed, link.takeHedge() else { return }

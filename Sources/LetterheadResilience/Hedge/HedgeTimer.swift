@@ -4,7 +4,7 @@ import Synchronization
 /// Tells the requests of a ``Hedge`` when to send their hedges. All requests share one sleeping task, because a task
 /// for each request would cost more than everything else in the link.
 ///
-/// The task ends when no request is pending at a due time, or when the timer is dropped.
+/// The task ends when no hedge is due any more, or when the timer is dropped.
 final class HedgeTimer: Sendable {
     private struct Entry {
         var due: Duration
@@ -18,7 +18,7 @@ final class HedgeTimer: Sendable {
         var task: Task<Void, Never>?
         /// When the task wakes up, or nil if no task sleeps.
         var wakeUp: Duration?
-        /// The task number. A task that was replaced does nothing.
+        /// The number of the current task. A task with an older number was replaced, and does nothing.
         var shift = 0
     }
 
@@ -33,7 +33,7 @@ final class HedgeTimer: Sendable {
 
     deinit { state.withLock { $0.task }?.cancel() }
 
-    /// Lets a race send a hedge after each of its delays, a number of times, until ``remove(_:)``.
+    /// Lets a race send a hedge after each delay, up to a number of times or until ``remove(_:)``.
     ///
     /// - Returns: the entry number.
     func add(_ race: HedgeRace, at now: Duration, times: Int) -> Int {
@@ -73,7 +73,7 @@ final class HedgeTimer: Sendable {
             }
             state.wakeUp = state.entries.values.map(\.due).min()
             if state.wakeUp == nil { state.task = nil }
-            // Each wake-up examines all entries, so at most a thousand wake-ups happen in a second.
+            // Each wake-up examines all entries, so there is at least a millisecond between two of them.
             return (races, state.wakeUp.map { max($0 - now, .milliseconds(1)) })
         }
         for race in races { race.sendHedge() }

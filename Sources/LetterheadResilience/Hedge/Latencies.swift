@@ -2,7 +2,7 @@
 
 /// The last response times, by route.
 struct Latencies {
-    /// A route index, until the routes are forgotten.
+    /// A route index. It's valid until the routes are forgotten.
     struct Place {
         fileprivate let index: Int
         fileprivate let era: Int
@@ -17,10 +17,10 @@ struct Latencies {
         var quantile: Duration?
     }
 
-    /// How many response times are kept for each route, and how many must be known before the first hedge. The quantile
-    /// is computed again after each `step` response times.
+    /// `kept` is the number of response times for each route. The quantile is computed after each `step` response
+    /// times, so the first hedge is possible once `step` are known.
     fileprivate static let (kept, step) = (128, 32)
-    /// The maximum number of routes. Beyond it, all routes are measured again.
+    /// The maximum number of routes. If there is one more, all measured times are forgotten.
     private static let mostRoutes = 500
 
     private let quantile: Double

@@ -17,12 +17,12 @@ import Synchronization
 /// - A response can report that a window is exhausted (`RateLimit`, `X-RateLimit-Remaining` and `-Reset`, and the
 ///   variants that `honoringRateLimits()` reads) or ask for a pause (`Retry-After` in a 403, 429, 503 or 529). All
 ///   requests in the same scope then wait until the window or the pause ends, including requests already in the queue.
-/// - With `cost`, the limit applies to units that only a response reports, such as the tokens of a model. Requests start
-///   as long as a unit is left. A response that costs more leaves a debt, and the next request waits until the rate
-///   has paid it. A cancelled wait costs nothing.
-/// - If the wait would pass a request deadline, the request fails at once with `.timedOut`. If its task is cancelled,
-///   the wait ends.
-/// - A reset removes the reported limits, and ends this client's waits with `.cancelled`.
+/// - With `cost`, the limit applies to units that only a response reports, such as the tokens of a model. A request
+///   starts as long as a unit is left. If its response costs more than was left, the next request waits until the rate
+///   has made up for it. If a waiting request is cancelled, it costs nothing.
+/// - If a request would have to wait longer than its deadline, it fails at once with `.timedOut`. If its task is
+///   cancelled, it leaves the queue.
+/// - A client reset removes the reported limits, and cancels the waiting requests of that client.
 /// - Requests with `Throttle.Settings.never` aren't limited.
 ///
 /// Put it above `Throttle`, so that a waiting request occupies no slot, and below the environment, which sets the host.
@@ -42,19 +42,20 @@ public final class LimitRate: LoaderLink {
     ///
     /// - Parameters:
     ///   - count: the number of requests in a window, at least 1. After a pause, that many requests may be sent at
-    ///     once. By default, only the server limits the rate. With `cost`, the number of units in a window.
+    ///     once. With `cost`, it is the number of units in a window. Default: no limit, except for the limits that
+    ///     servers report.
     ///   - window: the period, more than zero and at most one year.
     ///   - scope: the requests that share a limit.
-    ///   - queueLimit: the maximum number of requests in one queue, which each scope has. Further requests fail with
-    ///     `.queueFull`.
+    ///   - queueLimit: the maximum number of requests that wait in one queue. With the default scope, each host has a
+    ///     queue. Further requests fail with `.queueFull`.
     ///   - backoff: its `longestServerDelay` is the longest pause that a server can cause. A window or a `Retry-After`
-    ///     that ends later is cut to this time. If the `Retry` above has a shorter `longestServerDelay` than by
-    ///     default, the shorter of both applies to the responses to its requests. Its clock and its date are used as
-    ///     well, but neither its strategy nor its number of retries.
+    ///     that ends later is shortened to this time. If the `Retry` above has a shorter `longestServerDelay` than by
+    ///     default, the shorter of both applies to the responses to its requests. The clock and the date of the
+    ///     back-off are used as well. Its strategy and its number of retries are not.
     ///   - cost: returns the units that a response has cost, in addition to the 1 that each request takes, or nil if
-    ///     they aren't known. It requires a count. It's called for each response, also for one to a retry, before the
-    ///     caller receives it. A body that is streamed is not in memory, so that `body.buffered` is nil: call
-    ///     ``take(_:for:)`` when the cost has arrived. Default: nil (each request costs 1).
+    ///     they aren't known. It requires a count. The link calls it for each response, including those that are
+    ///     retried, before the caller receives the response. A streamed body isn't in memory, so `body.buffered` is
+    ///     nil: call ``take(_:for:)`` when the cost has arrived. Default: nil (each request costs 1).
     public init(
         _ count: Int = .max, per window: Duration = .seconds(1), by scope: Throttle.Settings.Scope = .host,
         queueLimit: Int = .max, backoff: Backoff = Backoff(), cost: (@Sendable (HTTPResponse) -> Int?)? = nil
@@ -73,8 +74,11 @@ public final class LimitRate: LoaderLink {
         timeline = Timeline(backoff.clock)
     }
 
+    /// The number of requests that wait in all queues at the moment.
     public var waiting: Int { state.withLock { $0.waiting } }
 
+    /// - Throws: `.queueFull` or `.timedOut` if the request can't wait, `.cancelled` after a reset or a cancellation,
+    ///   `.invalidRequest` if a setting is out of range, and errors from the next loader.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         guard let priority = request.throttling.priority else { return try await next.load(request) }
         if let brokenRule { throw HTTPError(.invalidRequest, request: request, message: brokenRule) }
@@ -89,21 +93,23 @@ public final class LimitRate: LoaderLink {
         return response
     }
 
-    /// Takes units from the budget, for a cost that has arrived in a streamed body, for example in its last event.
+    /// Takes units from the budget, for a cost that arrives in a streamed body, for example in its last event.
     ///
-    /// The next requests wait until the rate has refilled the budget, at most for the `longestServerDelay` of the
-    /// `backoff`. Requests in progress and their bodies don't wait. Without a count, it does nothing.
+    /// Later requests wait until the rate has refilled the budget, but at most for the `longestServerDelay` of the
+    /// `backoff`. Requests in progress and their bodies don't wait. If the link has no count, the call does nothing.
     ///
     /// - Parameters:
     ///   - cost: the number of units. Zero or a negative number takes nothing.
-    ///   - request: chooses the budget. With the default scope, only its origin counts.
-    /// - Throws: the error of a scope that can't return a key.
+    ///   - request: the request that caused the cost, which selects the budget. With the default scope, only its origin
+    ///     counts.
+    /// - Throws: the error of a custom scope that can't return a key.
     public func take(_ cost: Int, for request: HTTPRequest) throws(HTTPError) {
         learn(nil, cost: cost, try scope.key(of: request), from: request)
     }
 
-    /// Removes the reported limits, cancels the waiting requests without a client, and resets the links below.
-    /// Resetting a client cancels its waiting requests.
+    /// Removes the reported limits, cancels the waiting requests that belong to no client, and resets the links below.
+    ///
+    /// A client reset cancels the waiting requests of that client itself.
     public func reset(next: any HTTPLoader) async {
         let (ended, first) = state.withLock { $0.clear { $0.request.generation == nil } }
         for waiter in ended { waiter.turn.set(.reset) }

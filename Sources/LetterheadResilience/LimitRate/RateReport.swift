@@ -2,8 +2,8 @@
 import Letterhead
 import LetterheadFoundation
 
-/// The rate limit that a response reports. Of several limits, it is the one with the fewest requests left, and of these
-/// the one with the latest reset.
+/// The rate limit that a response reports. If it reports several, the one with the fewest requests left counts, and
+/// among these the one with the latest reset.
 struct RateReport: Equatable {
     /// How many requests or tokens are left until a window ends.
     struct Window: Equatable {

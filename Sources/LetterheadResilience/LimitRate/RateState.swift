@@ -25,7 +25,7 @@ struct RateState<Turn> {
     private struct Waiting {
         let place: UInt64
         let turn: Turn
-        /// The request deadline.
+        /// The time at which the request deadline passes.
         let latest: Duration?
     }
 
@@ -158,7 +158,7 @@ struct RateState<Turn> {
         body(&lanes[key, default: Lane(bucket: fresh)])
     }
 
-    /// Removes queues without state, whenever the number of queues has doubled.
+    /// Removes queues without state. It runs whenever the number of queues has doubled, so that a lookup stays cheap.
     private mutating func sweep(at now: Duration) {
         guard lanes.count >= sweepsAt else { return }
         lanes = lanes.filter { $0.value.first != nil || !$0.value.bucket.isFull(at: now) }
@@ -195,7 +195,7 @@ struct RateBucket {
         return max(start, refilled) - now
     }
 
-    /// Whether the bucket is full and no reported limit applies, so that it can be replaced by a new one.
+    /// Whether the bucket is full and no reported limit applies. It then equals a new bucket, and need not be kept.
     func isFull(at now: Duration) -> Bool { due <= now && heldUntil <= now && (window?.end ?? .zero) <= now }
 
     mutating func take(at now: Duration) {
@@ -203,15 +203,15 @@ struct RateBucket {
         if let window { self.window = now < window.end ? (window.remaining - 1, window.end) : nil }
     }
 
-    /// Takes the cost of a response, which the next request may have to wait for. A server may choose the cost, so the
-    /// wait that it causes has a limit, and no cost is given back.
+    /// Takes the cost of a response, for which the next request may have to wait. A server may choose the cost, so the
+    /// wait that it causes has a limit. A cost is never returned to the bucket.
     mutating func take(_ cost: Int, at now: Duration, longestServerDelay: Duration) {
         let end = max(due, now) + interval * min(max(0, cost), Int(Int32.max))
         due = max(due, min(end, now + burst + longestServerDelay))
     }
 
-    /// Applies a report, which can only reduce the rate, and only until the reported window ends. Responses arrive in
-    /// any order, so the smallest remainder for a window applies.
+    /// Applies a report. It can only reduce the rate, and only until the reported window ends. Because responses arrive
+    /// in any order, the smallest remainder that was reported for a window applies.
     mutating func learn(_ report: RateReport, at now: Duration, longestServerDelay: Duration) {
         if let hold = report.hold { heldUntil = max(heldUntil, now + min(hold, longestServerDelay)) }
         guard let told = report.window, told.reset > .zero else { return }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Letterhead
 
-/// Identifies a circuit or a measured route. Parts that don't matter are empty.
+/// Identifies a circuit or a route with measured response times. The parts that don't distinguish it are empty.
 struct RouteKey: Hashable, Sendable, CustomStringConvertible {
     var origin: HTTPOrigin?
     var method = ""
@@ -12,7 +12,7 @@ struct RouteKey: Hashable, Sendable, CustomStringConvertible {
         RouteKey(origin: request.origin, method: request.method.rawValue, name: request.path.route ?? "")
     }
 
-    /// Hashes only the parts that differ between most keys, because each string costs as much as everything else in a
+    /// Hashes only the parts that differ between most keys, because hashing one string takes as long as the rest of a
     /// lookup.
     func hash(into hasher: inout Hasher) {
         hasher.combine(name)

@@ -2,17 +2,18 @@
 public import Letterhead
 
 extension Retry.Condition {
-    /// The outcomes that show that a server is in trouble. These are the statuses 500, 502, 503, 504 and 529, a failed
-    /// or lost connection, an invalid response, and a time limit that passed.
+    /// The outcomes that show that a server is in trouble.
     ///
-    /// The links in this product use it by default. A 429 is not among them, because a server that limits one client is
-    /// healthy.
+    /// They are the statuses 500, 502, 503, 504 and 529, a failed or lost connection, an invalid response, and a time
+    /// limit that passed. A 429 is not among them, because a server that limits one client is healthy.
+    ///
+    /// The links in this product use this condition by default.
     public static let serverFailures =
         Retry.Condition.statuses([500, 502, 503, 504, 529])
         || .failures([.cannotConnect, .connectionLost, .insecureConnection, .invalidResponse, .timedOut])
 }
 
-/// What an outcome tells about the server.
+/// What the outcome of a request shows about the server.
 enum ServerHealth {
     case good, bad
     /// The request did not reach the server, or was cancelled.
@@ -34,8 +35,8 @@ extension Result where Success == HTTPResponse, Failure == HTTPError {
 }
 
 extension HTTPError {
-    /// Whether the error tells nothing about the server, because the request didn't reach it or was cancelled. A
-    /// deadline that has passed before anything was sent counts as well: a queue in the client has used up the time.
+    /// Whether the error shows nothing about the server, because the request didn't reach it or was cancelled. This
+    /// includes a deadline that passed before anything was sent: a queue in the client has used up the time.
     fileprivate func tellsNothing(of request: HTTPRequest) -> Bool {
         switch code {
         case .cancelled, .resetInProgress, .invalidRequest, .cannotAuthenticate, .signatureSpent, .queueFull,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Letterhead
 
-/// A clock of any type, read as the duration since the link was created.
+/// Measures the time since the link was created, with a clock of any type.
 struct Stopwatch: Sendable {
     private let read: @Sendable () -> Duration
 
