@@ -116,8 +116,8 @@ struct AuthorizationCallback {
         }
     }
 
-    /// Returns a parameter value, or nil without the parameter. A parameter that occurs twice is an error (RFC 6749,
-    /// 3.1).
+    /// Returns the value of a parameter, or nil if the callback lacks it. A parameter that occurs twice is an error
+    /// (RFC 6749, 3.1).
     private func value(of name: String) throws(HTTPAuthentication.Failure) -> String? {
         let items = PercentEncoding.formItems(of: callback.query ?? "").filter { $0.name.isSame(as: name) }
         guard items.count < 2 else { throw refused("the parameter \(name) occurs more than once") }

@@ -13,14 +13,14 @@ extension OAuth2.SignIn {
     /// After your closure has shown the code, the session asks the server for tokens, at the interval that the server
     /// demands. It stops when the person has decided or the code has expired.
     ///
-    /// A server that only the API has named must have its page at its issuer origin, or at an origin in `pages`.
-    /// Otherwise, the sign-in fails before anything is shown. Without this rule, a malicious API could have the person
-    /// approve an attacker's code on an honest server.
+    /// If only the API has named the server, the server must have its page at its issuer origin, or at an origin in
+    /// `pages`. Otherwise, the sign-in fails before anything is shown. Without this rule, a malicious API could show
+    /// the code of an attacker, which the person would then approve on an honest server.
     ///
     /// - Parameters:
     ///   - scope: the scopes to request. Default: nil (the scopes in `server.scope`).
-    ///   - pages: URLs of further origins where such a server may have its page. Default: none.
-    ///   - show: shows the code to the person. The session asks for tokens only after it has returned.
+    ///   - pages: URLs of further origins where the page of a server that only the API has named may be. Default: none.
+    ///   - show: shows the code to the person. The session asks for tokens only after the closure has returned.
     public static func deviceCode(
         scope: Set<String>? = nil, pages: [URL] = [],
         showing show: @escaping @Sendable (OAuth2.DeviceCode) async throws -> Void
@@ -40,7 +40,7 @@ extension OAuth2.SignIn {
 }
 
 extension OAuth2 {
-    /// What a person needs to sign in on a second device.
+    /// The code and the page that a person needs to sign in on a second device.
     public struct DeviceCode: Sendable, Hashable {
         /// The code that the person enters.
         public let userCode: String
@@ -49,7 +49,7 @@ extension OAuth2 {
         /// The page with the code already in its URL, for a QR code or a link, if the server has one. Show the user
         /// code as well, so that the person can compare it.
         public let completeURL: URL?
-        /// How long the code can be used.
+        /// How long the code can be used after the server has issued it. A sign-in that takes longer fails.
         public let lifetime: Duration
     }
 }
@@ -63,7 +63,7 @@ struct DeviceAnswer {
     init(_ data: Data) throws(HTTPAuthentication.Failure) {
         guard let answer = ServerAnswer(data), let device = try answer.text("device_code"),
             let user = try answer.text("user_code"), Self.isShowable(user),
-            // The second name was in early drafts, and some servers still use it.
+            // Early drafts used the second name, and some servers still use it.
             let place = try Self.place(in: answer),
             let page = Self.page(place), let life = try answer.seconds("expires_in")
         else {
@@ -71,7 +71,7 @@ struct DeviceAnswer {
                 .malformed, "the response of the device authorization endpoint violates RFC 8628, 3.2")
         }
         self.device = Secret(device)
-        // A server must not be asked without a pause.
+        // The lower limit keeps a server from causing requests without a pause.
         interval = min(max(try answer.seconds("interval") ?? .seconds(5), .seconds(1)), .seconds(3600))
         code = OAuth2.DeviceCode(
             userCode: user, verificationURL: page,
@@ -97,8 +97,8 @@ struct DeviceAnswer {
         }
     }
 
-    /// Returns nil for a URL that is not secure or has a user part. A person opens the page and trusts it, so only the
-    /// server may have sent it, and the host must be visible.
+    /// Returns nil for a URL that is not secure or has a user part. A person opens the page and trusts it. So only the
+    /// server may have sent the URL, and a user part must not hide the host.
     private static func page(_ text: String) -> URL? {
         let url = URL(string: text, encodingInvalidCharacters: false)
         return url?.origin?.isSecure == true && url?.hasUserPart == false ? url : nil
@@ -130,7 +130,7 @@ struct DeviceAnswer {
                 case "slow_down": interval += .seconds(5)
                 case "access_denied": throw Self.refusal("the person denied the sign-in", error)
                 case "expired_token": throw Self.refusal("the code expired before the person signed in", error)
-                // A server that is overloaded or cannot be reached is asked less often.
+                // A server that is overloaded or can't be reached is asked less often.
                 case _ where error.reason == .unavailable: interval = min(interval * 2, .seconds(3600))
                 default: throw error
                 }

@@ -7,8 +7,10 @@ import Synchronization
 /// Receives the redirect of one sign-in on the loopback interface (RFC 8252, 7.3).
 ///
 /// Every program and every web page can send requests to the port. A request counts only if it has the path from the
-/// redirect URI and the state from this sign-in. The grant checks the rest. Browsers open connections that they don't
-/// use, so the listener serves several at the same time. If there are too many, it closes the oldest.
+/// redirect URI and the state from this sign-in. The grant checks the rest of the URL.
+///
+/// Browsers open connections that they don't use, so the listener serves several at the same time. If there are too
+/// many, it closes the oldest.
 final class LoopbackListener: Sendable {
     private typealias Failure = HTTPAuthentication.Failure
 
@@ -16,9 +18,9 @@ final class LoopbackListener: Sendable {
     private static let longestHead = 16 << 10
 
     let redirectURI: URL
-    /// One socket, or one for each address family if the host is `localhost`, because a browser may choose either.
+    /// One socket. If the host is `localhost`, one for each address family, because a browser may choose either.
     private let listening: [Int32]
-    /// A pipe. A byte that is written to it ends the wait for connections.
+    /// The two ends of a pipe. Writing a byte to its start ends the wait for connections.
     private let waking: (end: Int32, start: Int32)
     private let isListening = Atomic(true)
 
@@ -33,7 +35,7 @@ final class LoopbackListener: Sendable {
             throw Failure(.misconfigured, "the port of the redirect URI cannot be opened: \(LoopbackSocket.reason)")
         }
         request.port = sockets.port
-        // The system stores two descriptors.
+        // The system stores the two descriptors here.
         var pipes: [Int32] = [-1, -1]
         guard let url = try? request.url(), unsafe pipe(&pipes) == 0 else {
             for descriptor in sockets.descriptors { _ = close(descriptor) }
@@ -55,7 +57,7 @@ final class LoopbackListener: Sendable {
         }
     }
 
-    /// Shows a page, and returns the URL that the browser was redirected to.
+    /// Has a page shown, and returns the URL that the browser was redirected to.
     func callback(
         of page: URL, within limit: Duration, on clock: any Clock<Duration>,
         open: @escaping @Sendable (URL) async throws -> Void
@@ -66,7 +68,7 @@ final class LoopbackListener: Sendable {
         return try await withThrowingTaskGroup(of: Step.self) { group in
             group.addTask { .redirected(try await self.redirect(with: state)) }
             group.addTask {
-                // A longer time could overflow the clock.
+                // A longer time could overflow the clock, so the limit is at most a day.
                 try await clock.sleep(for: min(limit, .seconds(86_400)))
                 return .late
             }
@@ -116,7 +118,7 @@ final class LoopbackListener: Sendable {
         let isSame = request.path.string.isSame(as: expected.path.string.isEmpty ? "/" : expected.path.string)
         let states = request.query.values(for: "state")
         guard isSame, states.count == 1, states[0]?.isSame(as: state) == true else { return nil }
-        // The URL begins as the redirect URI does, byte for byte.
+        // The result begins with the same bytes as the redirect URI.
         let start = redirectURI.absoluteString.utf8.prefix { $0 != UInt8(ascii: "?") }
         let query = target.utf8.drop { $0 != UInt8(ascii: "?") }
         return URL(
@@ -134,22 +136,23 @@ extension LoopbackListener {
     private func serve(_ callback: (String) -> URL?) throws -> URL {
         var connections: [Connection] = []
         defer { for connection in connections { _ = close(connection.descriptor) } }
-        // While the process has no free descriptor, connections cannot be accepted, and `poll` would report them at
-        // once.
+        // While the process has no free descriptor, `accept` fails and `poll` would report the connection again at
+        // once. The listening sockets are then left out for 100 milliseconds.
         var isPaused = false
         while true {
             let sockets = isPaused ? [] : listening
             var waits = ([waking.end] + connections.map(\.descriptor) + sockets).map {
                 pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
             }
-            // The system changes only the waits that it is given.
+            // The system changes only the elements that it receives, whose number is passed.
             guard unsafe poll(&waits, nfds_t(waits.count), isPaused ? 100 : -1) >= 0 || errno == EINTR else {
                 throw Failure(.misconfigured, "the wait for the redirect failed: \(LoopbackSocket.reason)")
             }
             isPaused = false
             let ready = waits.suffix(sockets.count).filter { $0.revents != 0 }.map(\.fd)
             guard waits[0].revents == 0 else { throw CancellationError() }
-            // Later connections first, so that the positions of the others stay.
+            // From last to first, so that removing a connection doesn't change the indices of those that follow in the
+            // loop.
             for index in connections.indices.reversed() where waits[index + 1].revents != 0 {
                 guard LoopbackSocket.receive(connections[index].descriptor, into: &connections[index].head) else {
                     _ = close(connections.remove(at: index).descriptor)

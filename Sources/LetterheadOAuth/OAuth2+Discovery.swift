@@ -15,16 +15,16 @@ extension OAuth2 {
     ///
     /// 1. It sends a request without credentials to the API.
     /// 2. It loads the API metadata (RFC 9728) from the `resource_metadata` URL in the 401 response, or else from a
-    ///    well-known URL. The metadata name the authorization server.
+    ///    well-known URL. This metadata names the authorization server.
     /// 3. It loads the server metadata (RFC 8414). A session with this server then requests tokens for this API only
     ///    (RFC 8707).
     ///
     /// - Parameters:
     ///   - resource: the API URL. It must use https, or be on this machine.
-    ///   - issuer: the issuer identifier for the authorization server, if you know it. An API that names only other
-    ///     servers is refused. If the API has no metadata, this issuer is used. Pass it for a client with a secret:
-    ///     without it, an API could name any server and so obtain the secret. Default: nil (the first issuer that the
-    ///     API names).
+    ///   - issuer: the issuer identifier of the authorization server, if you know it. If the API names only other
+    ///     servers, the discovery fails. If the API has no metadata, this issuer is used. Pass it for a client with a
+    ///     secret: without it, an API could name any server and so obtain the secret. Default: nil (the first issuer
+    ///     that the API names).
     ///   - loader: sends the requests. Default: the default transport, which doesn't follow redirects.
     /// - Throws: `HTTPAuthentication.Failure` if a server can't be reached, or if its metadata is missing or invalid.
     public static func discovered(
@@ -35,7 +35,8 @@ extension OAuth2 {
         return try await discovery.server(of: resource, after: discovery.response(from: resource), issuer: issuer)
     }
 
-    /// Finds authorization server endpoints by an issuer identifier (RFC 8414, or OpenID Connect Discovery).
+    /// Finds the endpoints of an authorization server whose issuer identifier you know (RFC 8414, or OpenID Connect
+    /// Discovery).
     ///
     /// - Parameters:
     ///   - issuer: the identifier exactly as it occurs in the server metadata, such as `https://auth.example.com`.
@@ -94,7 +95,7 @@ private struct Discovery {
         return server
     }
 
-    /// Returns the API metadata and the URL where they were found, or nil without metadata.
+    /// Returns the API metadata and the URL where it was found, or nil if the API has none.
     private func metadata(
         of resource: URL, linkedBy link: String?
     ) async throws(Failure) -> (document: [String: JSONValue], source: URL)? {
@@ -130,12 +131,13 @@ private struct Discovery {
         }
         var path = HTTPRequest(url: url).path.string
         if path.utf8.last == UInt8(ascii: "/") { path.removeLast() }
-        // The last place is from OpenID Connect Discovery, 4. The others are from RFC 8414, 3.1 and 5.
+        // The last URL is from OpenID Connect Discovery, 4. The others are from RFC 8414, 3.1 and 5.
         var places = ["/.well-known/oauth-authorization-server\(path)", "/.well-known/openid-configuration\(path)"]
         if !path.isEmpty { places.append("\(path)/.well-known/openid-configuration") }
         for place in places.compactMap({ url.wellKnown($0) }) {
             guard let document = try await document(at: place, namedBy: source) else { continue }
-            // Compared byte for byte (RFC 8414, 3.3), so that a server cannot pass for a different server.
+            // Identifiers are compared byte for byte (RFC 8414, 3.3), so that a server can't pass for a different
+            // server.
             guard let named = document["issuer"]?.string, named.utf8.elementsEqual(issuer.utf8) else {
                 throw Failure(.malformed, "the metadata at \(place.place) describes a different issuer (RFC 8414, 3.3)")
             }
@@ -144,8 +146,8 @@ private struct Discovery {
         throw Failure(.malformed, "the authorization server at \(url.place) publishes no metadata (RFC 8414)")
     }
 
-    /// Returns the members in a JSON document, or nil if there is no such document. A server may respond to an unknown
-    /// path with any page.
+    /// Returns the members in a JSON document, or nil if there is no such document. For an unknown path, a server may
+    /// respond with any page, so a page that isn't JSON counts as no document.
     private func document(at url: URL, namedBy source: URL?) async throws(Failure) -> [String: JSONValue]? {
         let response = try await response(from: url, namedBy: source)
         guard response.status.code < 500 else {
@@ -167,7 +169,7 @@ private struct Discovery {
         request.headers[.accept] = "application/json"
         request.timeout = .seconds(30)
         request.responseLimit = Self.longestDocument
-        // An API without authentication may respond with a stream that never ends.
+        // Without authentication, an API may respond with a stream that never ends.
         request.responseDelivery = .streamed
         if source != nil {
             do { request = try request.moved(to: url) } catch {
@@ -201,10 +203,9 @@ extension URL {
 
     /// Returns whether the metadata at a URL may describe this resource.
     ///
-    /// Usually, they must contain the same URL (RFC 9728, 3.3). Many servers have one identifier for all their
-    /// endpoints, so the metadata may also describe a parent at the same origin, but only if they were found at the
-    /// well-known URL of that parent. Otherwise, one of several tenants on a host could obtain tokens for the whole
-    /// host.
+    /// Usually, it must contain the same URL (RFC 9728, 3.3). Many servers have one identifier for all their endpoints.
+    /// The metadata may therefore also describe a parent at the same origin, but only if it was found at the well-known
+    /// URL of that parent. Otherwise, one of several tenants on a host could obtain tokens for the whole host.
     fileprivate func isDescribed(as identifier: String, at place: URL) -> Bool {
         guard let other = URL(string: identifier, encodingInvalidCharacters: false), other.origin == origin,
             !other.hasUserPart, other.fragment == nil

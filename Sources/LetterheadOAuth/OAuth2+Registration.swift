@@ -8,16 +8,16 @@ extension OAuth2 {
         /// The client that identifies the app at this server. Store its `id` and its `secret`, so that the app
         /// registers once.
         public let client: Client
-        /// When the client secret expires. Nil if there is no secret, or if it doesn't expire.
+        /// When the client secret expires. nil if there is no secret, or if it doesn't expire.
         public let secretExpiresAt: Date?
-        /// The whole response. It shows the values that the server has changed, and may contain a
-        /// `registration_access_token`. It may be secret.
+        /// All members of the response. They show the values that the server has changed, and may include a
+        /// `registration_access_token`, so treat them as secret.
         public let members: [String: JSONValue]
     }
 }
 
 extension OAuth2.Registration: CustomStringConvertible, CustomReflectable {
-    /// The client identifier.
+    /// The client identifier, without the secret: `Registration("s6BhdRkqt3")`.
     public var description: String { "Registration(\(client.id.debugDescription))" }
 
     /// A mirror with only the description, so that `dump` prints no secrets.
@@ -33,19 +33,22 @@ extension OAuth2.Server {
     /// let app = try await server.register("My App", redirectURIs: [callback]).client
     /// ```
     ///
-    /// The server metadata must contain a `registration_endpoint`. The app is registered as one that can't keep a
-    /// secret and that signs in with a page and with refresh tokens. To change that, pass members in `metadata`, such
-    /// as `"token_endpoint_auth_method": "client_secret_basic"`: they take precedence.
+    /// The server metadata must contain a `registration_endpoint`.
+    ///
+    /// The app is registered as one that can't keep a secret, and that signs in with a page and with refresh tokens. To
+    /// change that, pass members in `metadata`, such as `"token_endpoint_auth_method": "client_secret_basic"`: they
+    /// take precedence.
     ///
     /// - Parameters:
     ///   - name: the name that a person sees when they sign in.
-    ///   - redirectURIs: where the server may send a person after the sign-in, without a fragment. They may be empty if
-    ///     `metadata` contains other `grant_types`.
+    ///   - redirectURIs: where the server may send a person after the sign-in, without a fragment. The list may be
+    ///     empty if `metadata` contains other `grant_types`.
     ///   - metadata: further client metadata (RFC 7591, 2). Default: none.
-    ///   - token: the initial access token, if the server requires one. It is sent only to a server that you have
-    ///     named, and not to a server that only an API has named.
+    ///   - token: the initial access token, if the server requires one. It isn't sent to a server that only an API has
+    ///     named.
     ///   - loader: sends the request once. Default: the default transport.
-    /// - Throws: `HTTPAuthentication.Failure`, for example with the error code in the response.
+    /// - Throws: `HTTPAuthentication.Failure` if the server has no registration endpoint, can't be reached or refuses
+    ///   the registration. A refusal has the error code from the response.
     public func register(
         _ name: String, redirectURIs: [URL], metadata: [String: JSONValue] = [:],
         initialAccessToken token: Secret? = nil, over loader: any HTTPLoader = HTTPClient.defaultTransport

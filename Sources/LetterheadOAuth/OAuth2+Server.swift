@@ -13,25 +13,32 @@ extension OAuth2 {
     public struct Server: Sendable, Hashable {
         /// The issuer identifier (RFC 8414, 2), or nil if the server publishes no metadata.
         public var issuer: String?
+        /// The endpoint that issues and refreshes tokens.
         public var tokenEndpoint: URL
-        /// The page where a person signs in.
+        /// The page where a person signs in. nil if the server has none: ``OAuth2/SignIn`` values with a page then
+        /// fail.
         public var authorizationEndpoint: URL?
-        /// Issues codes for devices without a browser (RFC 8628).
+        /// Issues the codes for devices without a browser (RFC 8628). nil if the server doesn't support them.
         public var deviceAuthorizationEndpoint: URL?
-        /// Revokes tokens (RFC 7009).
+        /// Revokes tokens (RFC 7009). nil if the server can't revoke tokens.
         public var revocationEndpoint: URL?
-        /// The API that tokens are requested for. It is sent as `resource` (RFC 8707). nil if the server issues tokens
-        /// that aren't limited to one API.
+        /// The API that tokens are requested for. Each token request contains it as `resource` (RFC 8707). nil if the
+        /// server issues tokens that aren't limited to one API.
         public var resource: URL?
-        /// The scopes that the API names. They are requested by default. If it is empty, the server chooses.
+        /// The scopes that the API names. A sign-in requests them unless you pass other scopes. If the set is empty,
+        /// the server chooses the scopes.
         public var scope: Set<String>
-        /// Whether each callback must contain the issuer (RFC 9207).
+        /// Whether each callback must contain the issuer (RFC 9207). If it is false, an issuer in a callback is
+        /// checked, but may be missing. Default: false.
         public var sendsIssuer: Bool
-        /// The server metadata, for members that have no property. It is unchecked.
+        /// The server metadata, for members that have no property here. These members are not checked.
         public var metadata: [String: JSONValue]
         /// Whether only the API has named the server. The API could name any server, so no client secret is sent there.
         var isNamedByResource = false
 
+        /// Creates a server from endpoints that you know, for example from the documentation of a service.
+        ///
+        /// Use ``OAuth2/discovered(issuer:over:)`` if the server publishes metadata.
         public init(
             tokenEndpoint: URL, authorizationEndpoint: URL? = nil, deviceAuthorizationEndpoint: URL? = nil,
             revocationEndpoint: URL? = nil, issuer: String? = nil, resource: URL? = nil, scope: Set<String> = [],
@@ -127,7 +134,7 @@ extension OAuth2.Server {
         return url
     }
 
-    /// Returns the words that can be scopes (RFC 6749, 3.3).
+    /// Returns those words that can be scopes (RFC 6749, 3.3).
     static func scopes(_ words: [String]) -> Set<String> {
         Set(words.filter { !$0.isEmpty && ASCII.isPrintable($0) })
     }

@@ -28,30 +28,34 @@ extension OAuth2 {
     public struct Session: Sendable {
         /// Signs requests with the session tokens, when you pass it to a client or a template.
         public let authentication: HTTPAuthentication
+        /// The authorization server of this session.
         public let server: Server
         private let client: Client
-        /// The API URL. No request is sent to it.
+        /// The URL of the API. It is only the target of the request that ``signIn(scopes:)`` signs, and no request is
+        /// sent to it.
         private let api: URL
         private let store: SessionStore
         private let transport: any HTTPLoader
 
+        /// Creates a session. It sends nothing until a request needs a token.
+        ///
         /// - Parameters:
         ///   - client: the app, as registered with the server.
         ///   - server: the authorization server (see ``OAuth2/discovered(from:issuer:over:)``).
         ///   - signIn: obtains the first tokens.
-        ///   - store: keeps the tokens. Default: in memory, until the app exits. The session uses only tokens that a
-        ///     session for the same server and the same API has stored. A sign-in replaces any other tokens.
+        ///   - store: keeps the tokens. The session uses only tokens that a session for the same server and the same
+        ///     API has stored. A sign-in replaces any other tokens. Default: in memory, until the app exits.
         ///   - allowedOrigins: where the tokens may be sent. Default: nil (the origin in `server.resource`).
         ///   - parameters: additional parameters for token requests, such as `audience`. Pass parameters for a sign-in
         ///     page to `signIn`.
         ///   - dpop: adds proofs of a key (RFC 9449): `DPoP` of `LetterheadSigning`. Default: nil (bearer tokens).
-        ///   - transport: sends the requests of ``signIn(scopes:)`` and ``revoke()``. When a client request needs
-        ///     tokens, they are obtained over the client's links. Default: the default transport.
+        ///   - transport: sends the requests of ``signIn(scopes:)`` and ``revoke()``. If a client request needs tokens,
+        ///     the links of that client send the token requests. Default: the default transport.
         ///   - clock: measures lifetimes and waits.
         /// - Throws: `HTTPAuthentication.Failure` with the reason `.misconfigured` if the server lacks the endpoint
         ///   that `signIn` needs, or if neither origins nor a resource are known. If only the API has named the server,
         ///   it also throws if the client has a secret, or if an endpoint isn't at the issuer origin: the API could
-        ///   otherwise have codes from an honest server sent elsewhere. In these cases, pass the issuer to
+        ///   otherwise have codes from an honest server sent to a different server. In these cases, pass the issuer to
         ///   `discovered`.
         public init(
             client: Client, server: Server, signIn: SignIn, store: any TokenStore = MemoryTokenStore(),
@@ -89,7 +93,7 @@ extension OAuth2 {
         /// The tokens come from the store if they can still be used, or else from a refresh or a new sign-in.
         ///
         /// - Parameter scopes: the scopes that the tokens must have. Default: none.
-        /// - Returns: the tokens, for their `Tokens.idToken` and other members.
+        /// - Returns: the tokens, in case you need `Tokens.idToken` or other members.
         /// - Throws: `HTTPError.Code.cannotAuthenticate`, usually with an `HTTPAuthentication.Failure` as the
         ///   underlying error.
         @discardableResult
@@ -105,13 +109,15 @@ extension OAuth2 {
             return tokens
         }
 
-        /// Signs the user out, and has the server revoke the tokens (RFC 7009). The tokens are deleted from the store,
-        /// and requests that wait for a token fail. If the store has no tokens, the server isn't called.
+        /// Signs the user out: deletes the tokens from the store, and has the server revoke them (RFC 7009).
         ///
-        /// - Throws: `HTTPAuthentication.Failure` with the reason `.misconfigured`, before anything is deleted, if the
-        ///   server has no revocation endpoint. Reset the client in that case. It also throws if the server can't be
-        ///   reached or refuses the revocation. The tokens are then deleted from the store, but the server accepts them
-        ///   until they expire.
+        /// Requests that wait for a token fail. If the store has no tokens, nothing is sent to the server.
+        ///
+        /// - Throws: `HTTPAuthentication.Failure`, in two cases:
+        ///   - The server has no revocation endpoint. The reason is `.misconfigured`, and nothing has been deleted.
+        ///     Reset the client instead.
+        ///   - The server can't be reached or refuses the revocation. The tokens have been deleted from the store, but
+        ///     the server accepts them until they expire.
         public func revoke() async throws {
             guard let endpoint = server.revocationEndpoint else {
                 throw HTTPAuthentication.Failure(.misconfigured, "the server has no revocation endpoint")
@@ -121,8 +127,8 @@ extension OAuth2 {
             try Task.checkCancellation()
             guard let deleted else { return }
             let exchange = Exchange(client: client, tokenEndpoint: server.tokenEndpoint, over: transport)
-            // Many servers also revoke the access tokens that belong to a refresh token, and refuse to revoke an access
-            // token by itself.
+            // Many servers also revoke the access tokens that belong to a refresh token. Some refuse to revoke an
+            // access token by itself.
             if let token = deleted.refreshToken {
                 _ = try await exchange.post(
                     ["token": token.reveal(), "token_type_hint": "refresh_token"], to: endpoint)
@@ -142,7 +148,7 @@ private enum SignsInOnly: HTTPRequestOption {
     static let defaultOptionValue = false
 }
 
-/// Ends a request that was signed only to obtain tokens. The requests that obtain the tokens pass through.
+/// Ends a request that was signed only to obtain tokens. The token requests themselves pass through.
 private struct EndSignIn: LoaderLink {
     func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         guard request[option: SignsInOnly.self] else { return try await next.load(request) }
@@ -153,8 +159,8 @@ private struct EndSignIn: LoaderLink {
 /// Wraps a token store, and remembers its tokens. The session can then read them without calling the store, because the
 /// authentication may be calling it at the same time.
 ///
-/// Tokens are stored together with their token endpoint origin and the API that they are for. Otherwise, if an API
-/// named a different server, the refresh token would be sent to that server. Likewise, the access token for one API
+/// Tokens are stored together with the origin of their token endpoint and the API that they are for. Otherwise, if an
+/// API named a different server, the refresh token would be sent to that server. Likewise, the access token for one API
 /// would be sent to a different API.
 private final class SessionStore: OAuth2.TokenStore {
     private struct State {
@@ -197,7 +203,7 @@ private final class SessionStore: OAuth2.TokenStore {
 
     func delete() async throws {
         if state.withLock({ $0.revocations > 0 }) {
-            // The tokens may come from an earlier run, without having been used in this one.
+            // The tokens may come from an earlier run of the program, and this run may not have loaded them yet.
             let stored = try? await load()
             state.withLock { $0.deleted = stored ?? $0.current ?? $0.deleted }
         }

@@ -15,18 +15,21 @@ extension OAuth2 {
     ///
     /// Each sign-in requests the scopes in ``Server/scope``, unless you pass other scopes.
     public struct SignIn: Sendable {
-        /// Returns the grant for a server. The clock measures waits.
+        /// Returns the grant that obtains tokens from a server. The clock measures its waits.
         let grant: @Sendable (Server, any Clock<Duration>) throws(HTTPAuthentication.Failure) -> Grant
 
-        /// The app authenticates as itself (see `Grant.clientCredentials`).
+        /// The app signs in as itself, not for a person (see `Grant.clientCredentials`).
+        ///
+        /// - Parameter scope: the scopes to request. Default: nil (those in ``Server/scope``).
         public static func clientCredentials(scope: Set<String>? = nil) -> SignIn {
             SignIn { server, _ in .clientCredentials(scope: scope ?? server.scope) }
         }
 
-        /// Uses only tokens that a session for the same server and the same API has stored (see `Grant.storedTokens`).
+        /// No sign-in. The session uses only tokens that a session for the same server and the same API has stored (see
+        /// `Grant.storedTokens`).
         public static let storedTokens = SignIn { _, _ in .storedTokens }
 
-        /// A person signs in on the server page (see `Grant.authorizationCode`).
+        /// A person signs in on a page of the server, which your app shows (see `Grant.authorizationCode`).
         ///
         /// - Parameters:
         ///   - redirectURI: the URL that the server redirects to, exactly as registered.
@@ -62,9 +65,9 @@ extension OAuth2 {
         ///   - scope: the scopes to request. Default: nil (those in ``Server/scope``).
         ///   - parameters: additional parameters for the page, such as `prompt`.
         ///   - limit: how long the person may take, at most a day. After that time, the sign-in fails with the reason
-        ///     `.refused`.
+        ///     `.refused`. Default: 5 minutes.
         ///   - open: shows the page. It may return before the person has signed in. If it is still running when the
-        ///     sign-in ends, even by the limit, its task is cancelled and the sign-in waits for it to return.
+        ///     sign-in ends or the limit has passed, its task is cancelled and the sign-in waits for it to return.
         public static func loopback(
             redirectURI: URL? = nil, scope: Set<String>? = nil, parameters: [String: String] = [:],
             within limit: Duration = .seconds(300), open: @escaping @Sendable (URL) async throws -> Void
@@ -96,9 +99,10 @@ extension OAuth2.Server {
 
     fileprivate var pageIssuer: String? { sendsIssuer ? issuer : nil }
 
-    /// Returns the callback URL, and throws if it names a different issuer. A server may name itself without having
-    /// promised to do so. If the name weren't checked, the code could come from a different issuer at the same origin
-    /// (RFC 9207, 2.4).
+    /// Returns the callback URL. Throws if the URL names a different issuer.
+    ///
+    /// A server may name itself in a callback although its metadata doesn't promise it. Without this check, the code
+    /// could come from a different issuer at the same origin (RFC 9207, 2.4).
     fileprivate func checked(_ callback: URL) throws(HTTPAuthentication.Failure) -> URL {
         guard let issuer, let named = HTTPRequest(url: callback).query["iss"],
             !named.utf8.elementsEqual(issuer.utf8)

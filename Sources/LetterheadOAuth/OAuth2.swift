@@ -11,7 +11,7 @@ public enum OAuth2 {}
 extension OAuth2 {
     /// The app, as registered with the authorization server.
     public struct Client: Sendable, Hashable {
-        /// Where a client sends its secret (RFC 6749, 2.3.1).
+        /// Determines where a client sends its secret (RFC 6749, 2.3.1).
         public enum Authentication: Sendable, Hashable {
             /// In the `Authorization` header, which every server must support.
             case basic
@@ -19,12 +19,15 @@ extension OAuth2 {
             case form
         }
 
+        /// The client identifier that the server has assigned. It isn't secret.
         public var id: String
         /// The client secret. nil for an app that can't keep a secret, such as an app that people install on their
         /// devices.
         public var secret: Secret?
+        /// Where the secret is sent. It has no effect without a secret. Default: ``Authentication/basic``.
         public var authentication: Authentication
 
+        /// Creates a client with the values from its registration.
         public init(id: String, secret: Secret? = nil, authentication: Authentication = .basic) {
             (self.id, self.secret, self.authentication) = (id, secret, authentication)
         }
@@ -34,26 +37,30 @@ extension OAuth2 {
 extension OAuth2 {
     /// The tokens that an authorization server issued (RFC 6749, 5.1).
     public struct Tokens: Sendable, Hashable {
+        /// The token that requests are signed with.
         public var accessToken: Secret
         /// Obtains the next access token. nil if the server issued no refresh token.
         public var refreshToken: Secret?
-        /// The granted scopes, or nil if unknown.
+        /// The scopes that the server has granted, or nil if it hasn't named them.
         public var scope: Set<String>?
-        /// When the access token expires by the device clock, or nil if unknown.
+        /// When the access token expires by the device clock, or nil if the server hasn't told.
         public var expiresAt: Date?
         /// The origin that the tokens were obtained for, and the only origin that they are sent to. nil if the
         /// authentication lists its `allowedOrigins`.
         public var origin: HTTPOrigin?
         /// The other members in the token response, such as `id_token`. They may be secret.
         ///
-        /// A refresh keeps the members that its response lacks. If there would be more than 64, it keeps only an
-        /// `id_token`.
+        /// If the response to a refresh lacks a member, the member from the previous response is kept. If there would
+        /// be more than 64 members, only a previous `id_token` is kept.
         public var members: [String: JSONValue]
 
         /// The ID token (OpenID Connect Core, 2), which describes the person who has signed in. Its signature isn't
-        /// checked. nil if the server issued none. Servers issue it only if the scope `openid` was requested.
+        /// checked.
+        ///
+        /// nil if the server issued none. Servers issue it only if the scope `openid` was requested.
         public var idToken: Secret? { members["id_token"]?.string.map { Secret($0) } }
 
+        /// Creates tokens, for example in a custom ``TokenStore`` or a custom grant.
         public init(
             accessToken: Secret, refreshToken: Secret? = nil, scope: Set<String>? = nil, expiresAt: Date? = nil,
             origin: HTTPOrigin? = nil, members: [String: JSONValue] = [:]
@@ -65,7 +72,7 @@ extension OAuth2 {
 }
 
 extension OAuth2.Tokens: CustomStringConvertible, CustomReflectable {
-    /// The scopes and the expiry, without the tokens.
+    /// The scopes and the expiry, without the tokens, so that it can be printed and logged.
     public var description: String {
         let end = expiresAt.map { ", until \($0.ISO8601Format())" } ?? ""
         return "tokens for \(scope.map { $0.sorted().joined(separator: " ") } ?? "an unknown scope")\(end)"
@@ -89,21 +96,22 @@ extension OAuth2 {
     /// One `HTTPAuthentication` never overlaps its calls to `load`, `save` and `delete`. A reset cancels the task that
     /// runs a call, waits for that call to end, and then deletes the tokens.
     public protocol TokenStore: Sendable {
+        /// Returns the stored tokens, or nil if there are none.
         func load() async throws -> Tokens?
 
         /// Replaces the previous tokens. The new tokens are used only after this call has returned.
         func save(_ tokens: Tokens) async throws
 
-        /// Deletes the tokens. Does nothing if there are no tokens.
+        /// Deletes the tokens. If there are none, it does nothing.
         func delete() async throws
 
         /// Runs a closure that loads the tokens and then renews or deletes them, while no other process does.
         ///
-        /// Most servers accept a refresh token once. Without a lock, two processes that send the same token would sign
-        /// each other out.
+        /// Implement it if several processes share the store. Most servers accept a refresh token once. Without a lock,
+        /// two processes could send the same token, and the server would sign both out.
         ///
-        /// Wait for the lock without blocking the thread, and throw if the task is cancelled meanwhile. Default: runs
-        /// the closure at once. This is enough for a store that only one `HTTPAuthentication` uses.
+        /// Wait for the lock without blocking the thread, and throw if the task is cancelled meanwhile. By default, the
+        /// closure runs at once. This is enough for a store that only one `HTTPAuthentication` uses.
         func withLock<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value
     }
 }
@@ -114,8 +122,10 @@ extension OAuth2.TokenStore {
     }
 }
 
-/// Tries to take a lock until its holder releases it, without blocking a thread. A holder keeps the lock for one token
-/// request, which takes at most half a minute, because a `Throttle` doesn't delay it.
+/// Tries to take a lock until its holder releases it, without blocking a thread.
+///
+/// A holder keeps the lock for one token request. This takes at most half a minute, because a `Throttle` doesn't delay
+/// token requests.
 private func waiting<Lock>(on clock: any Clock<Duration>, _ take: () throws -> Lock?) async throws -> Lock {
     for _ in 0..<3_000 {
         if let lock = try take() { return lock }
@@ -131,6 +141,7 @@ extension OAuth2 {
         private let tokens: Mutex<Tokens?>
         private let isLocked = Atomic(false)
 
+        /// Creates a store, with the tokens from an earlier sign-in if you have them.
         public init(_ tokens: Tokens? = nil) { self.tokens = Mutex(tokens) }
 
         public func load() async -> Tokens? { tokens.withLock { $0 } }
@@ -162,7 +173,8 @@ extension OAuth2 {
 
         var givenToken: Secret? { if case .refreshToken(let token) = kind { token } else { nil } }
 
-        /// The app authenticates as itself (RFC 6749, 4.4). If you pass no scopes, the server chooses them.
+        /// The app signs in as itself, not for a person (RFC 6749, 4.4). If you pass no scopes, the server chooses
+        /// them.
         public static func clientCredentials(scope: Set<String> = []) -> Grant {
             Grant(kind: .clientCredentials, scope: scope)
         }
@@ -178,8 +190,8 @@ extension OAuth2 {
         ///   - endpoint: the page URL. It must use https, unless its host is this machine.
         ///   - redirectURI: the URL that the server redirects to, exactly as registered.
         ///   - scope: the scopes to request. If it is empty, the server chooses.
-        ///   - issuer: the server's issuer identifier (RFC 9207). If you pass it, each callback must contain it. If you
-        ///     don't, an issuer in a callback must be at the page origin.
+        ///   - issuer: the issuer identifier of the server (RFC 9207). If you pass it, each callback must contain it.
+        ///     If you don't, an issuer in a callback must be at the origin of the page.
         ///   - parameters: additional parameters for the page, such as `prompt`. They can't replace protocol
         ///     parameters.
         ///   - open: shows the page at a URL, and returns the URL that the server redirected to. It is called once for
@@ -195,8 +207,9 @@ extension OAuth2 {
 
         /// Obtains tokens with a refresh token from an earlier sign-in.
         ///
-        /// A refresh token in the store takes precedence, because the server may have replaced this one. This token is
-        /// no longer used after a reset, or after the server has refused a refresh token.
+        /// If the store already has a refresh token, the stored one is used, because the server may have replaced the
+        /// one that you pass. After a reset, or after the server has refused a refresh token, the token that you pass
+        /// is no longer used.
         public static func refreshToken(_ token: Secret) -> Grant { Grant(kind: .refreshToken(token), scope: []) }
 
         /// Uses only the tokens in the store. If it has no usable token, requests fail with `.cannotAuthenticate` and
@@ -228,7 +241,8 @@ extension HTTPAuthentication {
     ///
     /// - Parameters:
     ///   - client: the app, as registered with the server.
-    ///   - tokenEndpoint: must use https, be on this machine, or be listed in `allowedOrigins` with http.
+    ///   - tokenEndpoint: the URL that issues tokens. It must use https, be on this machine, or be listed in
+    ///     `allowedOrigins` with http.
     ///   - grant: obtains the first tokens.
     ///   - store: keeps the tokens. Default: in memory, until the app exits.
     ///   - allowedOrigins: where the tokens may be sent (see `HTTPAuthentication`).
@@ -236,11 +250,11 @@ extension HTTPAuthentication {
     ///     parameters.
     ///   - dpop: adds key proofs (RFC 9449) to the requests for tokens and to the requests that they sign: `DPoP` of
     ///     `LetterheadSigning`. The server must then issue tokens of the type DPoP. Default: nil (bearer tokens).
-    ///   - refreshAhead: how long before its expiry a token is refreshed, at most half its lifetime.
+    ///   - refreshAhead: how long before its expiry a token is refreshed, at most half its lifetime. Default: a minute.
     ///   - limit: the maximum number of calls to the token endpoint in a window.
     ///   - window: the period for counting calls.
     ///   - clock: measures lifetimes and windows, so that changing the device date has no effect.
-    ///   - now: returns the current date. A store uses it to record when tokens expire.
+    ///   - now: returns the current date. It's needed for the expiry dates of stored tokens.
     ///   - random: returns the given number of unpredictable bytes.
     public static func oauth2(
         client: OAuth2.Client, tokenEndpoint: URL, grant: OAuth2.Grant,
@@ -274,8 +288,7 @@ extension OAuth2 {
     ///   `tokens.json.lock`, and never deletes it. If a process crashes, the system releases the lock.
     /// - The file is replaced atomically and written to disk before the tokens are used. A crash leaves either the
     ///   previous or the new tokens.
-    /// - The store refuses a file that other users can write, because that file could contain a different user's
-    ///   tokens.
+    /// - The store refuses a file that other users can write, because it could contain the tokens of a different user.
     /// - The file contains JSON and is not encrypted. If the system has a keychain, implement a ``TokenStore`` for it.
     public struct FileTokenStore: TokenStore {
         private let url: URL
@@ -285,7 +298,7 @@ extension OAuth2 {
         ///
         /// - Parameters:
         ///   - url: the file, such as `~/.config/app/tokens.json`.
-        ///   - clock: measures waits for the lock.
+        ///   - clock: measures waits for the lock, which last at most a minute.
         public init(_ url: URL, clock: any Clock<Duration> = ContinuousClock()) {
             (self.url, self.clock) = (url, clock)
         }
@@ -301,7 +314,7 @@ extension OAuth2 {
             return document.tokens
         }
 
-        /// - Throws: `HTTPAuthentication.Failure` if the file can't be written. The previous file then still exists.
+        /// - Throws: `HTTPAuthentication.Failure` if the file can't be written. The previous file is then unchanged.
         public func save(_ tokens: Tokens) async throws {
             createDirectory()
             let data = try JSONEncoder().encode(Document(tokens))
@@ -358,7 +371,7 @@ private struct Document: Codable {
     var access_token: String
     var refresh_token: String?
     var scope: [String]?
-    /// Seconds since 1970.
+    /// In seconds since 1970.
     var expires_at: Double?
     var origin: String?
     var members: [String: JSONValue]?

@@ -25,13 +25,14 @@ extension OAuth2.Grant {
 }
 
 extension OAuth2 {
-    /// Sends requests to authorization server endpoints. Each request names the client and contains its secret.
+    /// Sends requests to the endpoints of an authorization server. Each request names the client and contains its
+    /// secret.
     ///
     /// The closure of ``Grant/custom(scope:obtaining:)`` receives an exchange. Create one yourself for a request
     /// outside a grant, such as a revocation (RFC 7009) or an introspection (RFC 7662).
     ///
-    /// An exchange sends each request once, without following redirects. All descriptions redact the form and the
-    /// response.
+    /// An exchange sends each request once, without following redirects. No description shows the form or the response,
+    /// because both contain secrets.
     public struct Exchange: Sendable {
         /// The scopes to request. If it is empty, the server chooses.
         public let scope: Set<String>
@@ -40,9 +41,11 @@ extension OAuth2 {
         private let now: @Sendable () -> Date
         private let random: @Sendable (Int) -> [UInt8]
 
+        /// Creates an exchange, for requests outside a grant.
+        ///
         /// - Parameters:
         ///   - client: the app, as registered with the server.
-        ///   - tokenEndpoint: must use https, or be on this machine.
+        ///   - tokenEndpoint: the URL that issues tokens. It must use https, or be on this machine.
         ///   - scope: the scopes to request. A closure that obtains tokens can read them. Default: none.
         ///   - parameters: additional parameters for each request. They can't replace parameters in the form. Default:
         ///     none.
@@ -67,15 +70,18 @@ extension OAuth2 {
         /// Requests tokens from the token endpoint.
         ///
         /// - Parameter form: the request parameters, among them `grant_type`.
-        /// - Throws: a failure with the server's error code, if it sent one.
+        /// - Throws: a failure. If the server sent an error code, the failure contains it.
         public func tokens(_ form: [String: String]) async throws(HTTPAuthentication.Failure) -> Tokens {
             try await tokens(form.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
         }
 
-        /// Sends a form to a different endpoint on the server, and returns the response body. The endpoint must use
-        /// https, or be on this machine.
+        /// Sends a form to a different endpoint on the server, and returns the response body.
         ///
-        /// - Throws: a failure with the server's error code, unless the status is a success.
+        /// - Parameters:
+        ///   - form: the request parameters, without those that identify the client.
+        ///   - url: the endpoint, which must use https or be on this machine.
+        /// - Throws: a failure unless the status is a success. If the server sent an error code, the failure contains
+        ///   it.
         public func post(_ form: [String: String], to url: URL) async throws(HTTPAuthentication.Failure) -> Data {
             let origin = HTTPRequest(url: url).origin
             return try await endpoint.answer(
@@ -83,10 +89,10 @@ extension OAuth2 {
                 of: "the endpoint of \(origin?.description ?? "an unknown host")", over: next)
         }
 
-        /// Has a person sign in on the server page, and exchanges the code for tokens. Use it if the redirect URI is
-        /// known only now, for example because the system chooses its port.
+        /// Has a person sign in on the server page, and exchanges the code for tokens.
         ///
-        /// The parameters are described at
+        /// Use it in a custom grant if the redirect URI is known only when the sign-in begins, for example because the
+        /// system chooses its port. The parameters are described at
         /// ``Grant/authorizationCode(endpoint:redirectURI:scope:issuer:parameters:open:)``.
         public func authorizationCode(
             endpoint page: URL, redirectURI: URL, issuer: String? = nil, parameters: [String: String] = [:],
@@ -98,7 +104,7 @@ extension OAuth2 {
         }
 
         private func tokens(_ form: [(String, String)]) async throws(HTTPAuthentication.Failure) -> Tokens {
-            // The lifetime is counted from before the request, so that it is never overestimated.
+            // The lifetime is counted from the moment before the request, so that it is never overestimated.
             let date = now()
             let grant = try await endpoint.tokens(form, over: next)
             return Tokens(

@@ -10,7 +10,8 @@ final class OAuth2Provider: CredentialProvider {
     private let random: @Sendable (Int) -> [UInt8]
     /// Whether the tokens may be sent only to the origin that they were obtained for.
     private let isBound: Bool
-    /// The grant's refresh token, if it has one. nil after the server has refused a refresh token, and after a reset.
+    /// The refresh token that the caller passed in the grant. nil after the server has refused a refresh token, and
+    /// after a reset.
     private let given: Mutex<Secret?>
 
     init(
@@ -29,7 +30,7 @@ final class OAuth2Provider: CredentialProvider {
             return try await renewed(kept, for: need)
         } catch let failure as HTTPAuthentication.Failure where failure.reason != .store && failure.reason != .loggedOut
         {
-            // A token that was to be refreshed before its expiry can still be used.
+            // A token that is refreshed ahead of its expiry can still be used if the refresh fails.
             guard !need.isRefused, let kept, freshness(of: kept, for: need.request) == .stale else { throw failure }
             return kept
         }
@@ -50,11 +51,11 @@ final class OAuth2Provider: CredentialProvider {
 
     func freshness(of credential: OAuth2Credential, for request: HTTPRequest) -> HTTPAuthentication.Freshness {
         var freshness = keeper.freshness(of: credential)
-        // A person is not asked to sign in before the token has expired.
+        // No person is asked to sign in before the token has expired.
         if freshness == .stale, !renewsSilently(credential) { freshness = .fresh }
         let required = request.requiredScopes
         guard freshness != .expired, !required.isSubset(of: credential.granted) else { return freshness }
-        // A scope that was requested but not granted is not requested again.
+        // If a scope was requested before and the server didn't grant it, it is not requested again.
         return required.isSubset(of: credential.asked) ? freshness : .insufficient
     }
 
@@ -112,9 +113,9 @@ extension OAuth2Provider {
 
     /// Refreshes the tokens, or returns nil if there is no refresh token.
     ///
-    /// If a different process has renewed the tokens in the meantime, these are used and no request is sent. That can
-    /// happen while this process waits for the lock, or at any time if the store has no lock. Stored tokens are deleted
-    /// only if the server has refused exactly them.
+    /// If a different process has renewed the tokens in the meantime, its tokens are used and no request is sent. That
+    /// can happen while this process waits for the lock, or at any time if the store has no lock. Stored tokens are
+    /// deleted only if the server has refused exactly these tokens.
     private func refreshed(for need: HTTPAuthentication.Need<OAuth2Credential>) async throws -> OAuth2Credential? {
         let kept = try await stored(for: need)
         if let kept, isGood(kept, for: need) { return kept }
@@ -188,7 +189,7 @@ extension OAuth2Provider {
         _ form: [(String, String)], asked: Set<String>, refreshToken: Secret? = nil, members: [String: JSONValue] = [:],
         for need: HTTPAuthentication.Need<OAuth2Credential>
     ) async throws -> OAuth2Credential {
-        // The lifetime is counted from before the request, so that it is never overestimated.
+        // The lifetime is counted from the moment before the request, so that it is never overestimated.
         let instant = keeper.instant
         let answer = try await endpoint.tokens(form, over: need.next)
         try Task.checkCancellation()

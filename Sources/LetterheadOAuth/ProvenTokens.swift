@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 import Letterhead
 
-/// Adds a key proof to all requests below the tokens: the requests that they sign, and the requests for tokens.
+/// Adds proofs of a key to the requests that the tokens sign, and to the requests for tokens.
 struct ProvenTokens: LoaderLink {
     let tokens: HTTPAuthentication
     let proof: any LoaderLink
 
     func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
-        // The request settings apply to the whole authentication, and not to the tokens inside it.
+        // The authentication in the request settings is this whole link. Inside the link, the tokens take its place.
         let (authentication, requirement) = (request.authentication, request.authenticationRequirement)
         @Sendable func restoring(_ request: HTTPRequest) -> HTTPRequest {
             var request = request

@@ -17,7 +17,7 @@ struct TokenEndpoint: Sendable {
 
     let url: URL
     let client: OAuth2.Client
-    /// Where tokens may be sent, or nil if they belong to the one origin that they are obtained for.
+    /// Where tokens may be sent. nil if they may be sent only to the origin that they are obtained for.
     let origins: [URL]?
     let parameters: [String: String]
     /// The token type, which is also the authentication scheme that sends the tokens.
@@ -33,7 +33,7 @@ struct TokenEndpoint: Sendable {
     /// Sends a form once to an endpoint on the server. Returns the response body, if the response is successful and has
     /// no `error`.
     ///
-    /// - Parameter name: how error messages call the endpoint.
+    /// - Parameter name: what error messages call the endpoint.
     func answer(
         to form: [(String, String)], at url: URL, of name: String, over next: any HTTPLoader
     ) async throws(HTTPAuthentication.Failure) -> Data {
@@ -107,7 +107,8 @@ struct TokenEndpoint: Sendable {
     }
 }
 
-/// The members in an authorization server response. The body is a JSON object, or a form, which some servers send.
+/// The members in a response from an authorization server. The body is a JSON object, or a form, which some servers
+/// send.
 struct ServerAnswer {
     let members: [String: JSONValue]
 
@@ -144,12 +145,14 @@ struct ServerAnswer {
         HTTPAuthentication.Failure(.malformed, "\(name) in the response of the authorization server is malformed")
     }
 
-    /// The member `error` (RFC 6749, 5.2). Nil if it is empty or not a string, as some servers send it with a success.
+    /// The member `error` (RFC 6749, 5.2). nil if it is empty or not a string, because some servers send it like this
+    /// with a success.
     var errorCode: String? { members["error"]?.string.flatMap { $0.isEmpty ? nil : $0 } }
 }
 
 enum TokenAnswer {
-    /// The members in a token response that have a property in ``TokenEndpoint/Grant``.
+    /// The members that have a property in ``TokenEndpoint/Grant``, so that ``OAuth2/Tokens/members`` doesn't contain
+    /// them.
     private static let ownMembers = ["access_token", "token_type", "refresh_token", "scope", "expires_in"]
 
     /// Reads a token response (RFC 6749, 5.1). Some servers leave out the type. Their token counts as a bearer token.
@@ -185,10 +188,10 @@ enum TokenAnswer {
         return Set(scopes.map { ASCII.trimmed($0) }.filter(ASCII.isPrintable))
     }
 
-    /// Describes a refusal.
+    /// Creates the failure for a refused request.
     ///
     /// - Parameters:
-    ///   - name: how the message calls the endpoint.
+    ///   - name: what the message calls the endpoint.
     ///   - sent: the values that were sent. The error description redacts them, because some servers quote a refused
     ///     token.
     static func refusal(
@@ -199,7 +202,7 @@ enum TokenAnswer {
         let isPassing =
             [408, 425, 429].contains(status.code) || (500...599).contains(status.code)
             || ["server_error", "temporarily_unavailable"].contains { code?.isSame(as: $0) == true }
-        // A malformed code is not known to end the grant.
+        // Only a well-formed code can tell that the grant has ended.
         let isMalformed = code.map { !ASCII.allBytes(of: $0) { (0x20...0x7E).contains($0) } } ?? false
         return HTTPAuthentication.Failure(
             isPassing ? .unavailable : isMalformed ? .malformed : .refused,
@@ -212,8 +215,8 @@ enum TokenAnswer {
 }
 
 extension HTTPAuthentication.Failure {
-    /// Whether the refresh token can no longer be used. The server has then refused it without a code, or with a code
-    /// that ends a grant. Other errors may be temporary, so the tokens are kept.
+    /// Whether the refresh token can no longer be used: the server has refused it without a code, or with a code that
+    /// ends a grant. After any other error, which may be temporary, the tokens are kept.
     var endsSession: Bool {
         guard reason == .refused, let status, status.isSuccess || [400, 401].contains(status.code) else { return false }
         // GitHub sends the last two codes.
@@ -223,8 +226,8 @@ extension HTTPAuthentication.Failure {
 }
 
 extension HTTPAuthentication.Failure {
-    /// Returns what may be printed from an error response: the code, if an RFC registers it, and the description. Any
-    /// other code could be a secret.
+    /// Returns the parts of an error response that may be printed: the code, if an RFC registers it, and the
+    /// description. Any other code could be a secret.
     ///
     /// - Parameter sent: the values that were sent. They are redacted, because some servers quote a refused token.
     static func printable(_ code: String?, _ description: String?, hiding sent: [String]) -> String {
@@ -245,7 +248,8 @@ extension HTTPAuthentication.Failure {
 }
 
 extension Secret {
-    /// Returns the value of `Authorization`, or nil for a token that can't be sent (RFC 6750, 2.1).
+    /// Returns the value of `Authorization`, or nil if the token contains characters that can't be sent (RFC 6750,
+    /// 2.1).
     func value(of type: String) -> String? {
         let token = reveal()
         return !token.isEmpty && ASCII.isPrintable(token) ? "\(type) \(token)" : nil

@@ -3,7 +3,8 @@ import Letterhead
 import LetterheadFoundation
 import Synchronization
 
-/// The tokens that sign requests, and their expiry on a timeline that isn't affected if the device date changes.
+/// The tokens that sign requests, and their expiry on a timeline. A change of the device date doesn't affect the
+/// timeline.
 struct OAuth2Credential: Sendable {
     let tokens: OAuth2.Tokens
     /// The requested scopes. The server may have granted fewer.
@@ -17,12 +18,12 @@ struct OAuth2Credential: Sendable {
     var granted: Set<String> { tokens.scope ?? asked }
 }
 
-/// Loads, saves and deletes tokens, and retries a save or a deletion that failed before.
+/// Loads, saves and deletes tokens, and retries a save or a deletion in which the store failed.
 ///
-/// Calls to the store wait for each other. A reset doesn't await the fetch that it cancels, so the fetched tokens could
-/// otherwise be saved after the reset has deleted all tokens.
+/// Calls to the store wait for each other. A reset doesn't wait for the fetch that it cancels. Without this order, the
+/// fetched tokens could be saved after the reset has deleted all tokens.
 final class TokenKeeper: Sendable {
-    /// An operation in which the store failed.
+    /// A save or a deletion in which the store failed, and which is retried.
     private enum Pending {
         /// The tokens must be saved: the server may have revoked the tokens that the store still contains.
         case save(OAuth2Credential)
@@ -32,7 +33,7 @@ final class TokenKeeper: Sendable {
     }
 
     private struct State {
-        /// What the store contained when it was last used.
+        /// The tokens that the store contained when it was last used.
         var stored: OAuth2Credential?
         var pending: Pending?
     }
@@ -44,7 +45,7 @@ final class TokenKeeper: Sendable {
     let now: @Sendable () -> Date
     private let refreshAhead: Duration
     private let state = Mutex(State())
-    /// The end of the last call to the store, and of all calls before it.
+    /// Is set when the last call to the store, and all calls before it, have ended.
     private let lastCall = Mutex<OneShot<Void>?>(nil)
 
     init(
@@ -57,8 +58,8 @@ final class TokenKeeper: Sendable {
 
     var instant: Duration { timeline.now }
 
-    /// Returns the stored tokens. For tokens that this keeper has loaded or stored before, the known expiry on the
-    /// timeline is kept.
+    /// Returns the stored tokens. If this keeper has loaded or stored the same tokens before, it keeps their expiry on
+    /// the timeline.
     func load() async throws(HTTPAuthentication.Failure) -> OAuth2Credential? {
         try await calling("load") {
             let loaded = try await store.load()
@@ -74,8 +75,8 @@ final class TokenKeeper: Sendable {
         }
     }
 
-    /// Retries the operation in which the store failed. If a different process has changed the tokens since, only a
-    /// reset is retried.
+    /// Retries the operation in which the store failed. If a different process has changed the tokens since, the
+    /// operation is dropped, unless it is a reset.
     func settle() async throws {
         guard state.withLock({ $0.pending != nil }) else { return }
         try await exclusively {
@@ -133,9 +134,10 @@ final class TokenKeeper: Sendable {
         return try result.get()
     }
 
-    /// Deletes the tokens. If a different process is renewing them, the deletion waits until the new tokens are saved,
-    /// but at most two seconds, because a lock must not keep a person signed in. If the store fails, ``settle()``
-    /// retries the deletion.
+    /// Deletes the tokens. If the store fails, ``settle()`` retries the deletion.
+    ///
+    /// If a different process is renewing the tokens, the deletion waits until the new tokens are saved. It waits at
+    /// most two seconds, because a lock must not keep a person signed in.
     func reset() async {
         let deletion = Task { try await exclusively { try await self.delete(isReset: true) } }
         let limit = Task { [clock] in
@@ -147,8 +149,8 @@ final class TokenKeeper: Sendable {
         if case .failure = result { try? await delete(isReset: true) }
     }
 
-    /// Deletes the tokens, unless a reset has cancelled the fetch that asks for it. In that case, the tokens in the
-    /// store may already belong to the next user.
+    /// Deletes the tokens, unless a reset has cancelled the fetch that asks for the deletion. The tokens in the store
+    /// may then already belong to the next user.
     func delete(isReset: Bool = false) async throws(HTTPAuthentication.Failure) {
         try await calling("delete") {
             try state.withLock { state in

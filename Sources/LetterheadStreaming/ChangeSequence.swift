@@ -11,7 +11,7 @@ extension HTTPClient {
     /// ```
     ///
     /// Use it to wait for a job, or to show the state of something that has no event stream. The sequence ends after
-    /// the first value that meets `until`, and after an error.
+    /// the first value for which `until` returns true, and after an error.
     ///
     /// - If a response has an `ETag` or a `Last-Modified`, the next request is conditional (RFC 9110, 13.1), so that a
     ///   server can respond with 304 and no body.
@@ -38,10 +38,10 @@ extension HTTPClient {
     }
 }
 
-/// A template that returns nil if the server responds that the value has not changed.
+/// A template that returns nil if the server responds with 304, because the value has not changed.
 private struct ConditionalTemplate<Base: RequestTemplate>: RequestDecorator {
     let base: Base
-    /// The response headers that the condition is taken from. Nil for the first request.
+    /// The response headers that contain the validators for the condition. nil for the first request.
     let earlier: HTTPHeaders?
 
     /// Later requests bypass the cache, because a fresh stored response would hide a change.
@@ -86,11 +86,11 @@ where Template.Response: Equatable {
 
     struct Iterator: AsyncIteratorProtocol {
         private let sequence: ChangeSequence
-        /// Nil before the first request.
+        /// nil before the first request.
         private var series: RequestSeries?
         private var last: Template.Response?
         private var earlier: HTTPHeaders?
-        /// Nil before the first request.
+        /// The wait before the next request. nil before the first one.
         private var wait: Duration?
         /// The number of failures since the last response.
         private var failures = 0

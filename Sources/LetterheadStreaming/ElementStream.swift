@@ -6,14 +6,14 @@ import LetterheadFoundation
 protocol ElementParser: Sendable {
     associatedtype Element: Sendable
 
-    /// What the caller iterates over, for error messages.
+    /// What error messages call the sequence that the caller iterates over.
     static var name: String { get }
-    /// The `Last-Event-ID` for the next connection. Empty before the first identifier.
+    /// The value of `Last-Event-ID` for the next connection. It is empty until the stream contains an identifier.
     var lastID: String { get }
-    /// How long the server asks the client to wait before a reconnection. Nil if it has set no time.
+    /// How long the server asks the client to wait before a reconnection. nil if it has set no time.
     var reconnectionTime: Duration? { get }
 
-    /// Removes the identifier, because the next connection does not continue this stream.
+    /// Forgets the last identifier, because the next connection begins a different stream.
     mutating func forgetID()
 
     /// Begins with a new response. Values that apply to the whole stream, such as the last identifier, are kept.
@@ -29,7 +29,7 @@ protocol ElementParser: Sendable {
     /// - Throws: ``StreamFault``.
     mutating func next() throws -> Element?
 
-    /// Returns the element that is complete because the body has ended, if any.
+    /// Returns the element that the end of the body completes, if any.
     ///
     /// - Throws: ``StreamFault`` if the body is truncated.
     mutating func end() throws -> Element?
@@ -41,12 +41,12 @@ struct StreamFault: Error {
 }
 
 struct StreamConnection: Sendable {
-    /// Builds the request, which determines whether it may be sent again.
+    /// Builds the request without sending it, to determine whether it may be sent again.
     let request: @Sendable (RequestSeries) throws -> HTTPRequest
-    /// Sends the request, with an identifier in `Last-Event-ID` unless it is nil.
+    /// Sends the request. If the identifier isn't nil, the request contains it in `Last-Event-ID`.
     let open: @Sendable (HTTPClient, _ lastID: String?) async throws -> HTTPResponse
 
-    /// Opens a connection with the template that the caller's closure returns.
+    /// Returns a closure that creates a connection from the template that the caller's closure returns.
     static func next<Input, Template>(
         _ template: @escaping @Sendable (Input) async throws -> Template?,
         _ connection: @escaping @Sendable (Template) -> StreamConnection
@@ -58,11 +58,11 @@ struct StreamConnection: Sendable {
 struct StreamConnections: Sendable {
     let client: HTTPClient
     let reconnection: Reconnection
-    /// The template options. Their progress updates end with the stream, even if nothing was sent.
+    /// The options of the template. The progress updates among them end with the stream, even if nothing was sent.
     let options: HTTPRequestOptions
     let first: StreamConnection
-    /// Returns the request to send after an error that would end the stream, or nil to throw the error. The closure is
-    /// nil if all connections send the same request.
+    /// Returns the request to send after an error that would end the stream, or nil to throw the error. The closure
+    /// itself is nil if the caller has passed none.
     let restart: (@Sendable (HTTPError) async throws -> StreamConnection?)?
 }
 
@@ -72,39 +72,40 @@ enum StreamSource: Sendable {
     case response(HTTPResponse)
 }
 
-/// An iteration state: the connection, the parser, and the values for reconnecting.
+/// The state of an iteration: the connection, the parser, and the values for reconnecting.
 struct ElementStream<Parser: ElementParser>: Sendable {
     private enum State {
         case notConnected, connected, ended
     }
 
-    /// Returns the request for the next connection. Nil to send the last request again.
+    /// Returns the request for the next connection, or nil to send the last request again.
     var resume: (@Sendable () async throws -> StreamConnection?)?
     private(set) var parser: Parser
-    /// The response, without its body.
+    /// The current response without its body.
     private(set) var head: HTTPResponse?
 
     private let connections: StreamConnections?
-    /// The response that the first connection reads, if the caller has sent the request.
+    /// The response that is read first. nil if the stream sends the request itself.
     private var response: HTTPResponse?
     private var connection: StreamConnection?
-    /// Whether the request of ``connection`` was not sent yet.
+    /// Whether the request of ``connection`` has not been sent yet.
     private var isNew = true
-    /// The error that ended the last connection, as long as no request to restart the stream is available.
+    /// The error that ended the last connection, until the caller's closure has returned a request that restarts the
+    /// stream.
     private var unrestarted: HTTPError?
-    /// Nil if the caller has sent the request.
+    /// nil if the caller has sent the request.
     private var series: RequestSeries?
-    /// Performs the waits until the deadline. The deadline doesn't end an open connection.
+    /// Performs the waits, and throws when the deadline has passed. The deadline doesn't end an open connection.
     private var waits: RequestSeries?
     private var generation: ClientGeneration?
     private var state = State.notConnected
     private var reconnects = false
-    /// The attempts to reconnect since the last delivered element.
+    /// The number of attempts to reconnect since the last delivered element.
     private var attempts = 0
-    /// Whether the last element in a body could not be decoded. It is reset when an element is delivered.
+    /// Whether the last body ended with an element that could not be decoded. A delivered element resets it.
     private var hasCutElement = false
     private var pieces: HTTPResponseBody.Iterator?
-    /// Whether the last element was complete only because its body had ended, so that it may be truncated.
+    /// Whether the end of the body completed the last element, so that the element may be truncated.
     private var isLastOfBody = false
 
     init(_ source: StreamSource, parser: Parser) {
@@ -117,7 +118,7 @@ struct ElementStream<Parser: ElementParser>: Sendable {
 
     mutating func next() async throws -> Parser.Element? {
         do {
-            // Most elements are in a chunk that has arrived.
+            // Fast path: most elements are in a chunk that has already arrived.
             if state == .connected, let element = try nextInPiece() { return element }
             if state == .notConnected { try await begin() }
             return try await nextOfConnection()
@@ -126,14 +127,14 @@ struct ElementStream<Parser: ElementParser>: Sendable {
         }
     }
 
-    /// Notes that the caller receives the last element. Only this counts as progress. An element that cannot be decoded
-    /// or is skipped doesn't reset the count of attempts.
+    /// Records that the caller receives the last element. Only a delivered element resets the number of attempts. An
+    /// element that can't be decoded or is skipped doesn't.
     mutating func delivered() { (attempts, hasCutElement) = (0, false) }
 
     /// Continues after an element that could not be decoded.
     ///
-    /// If the element may be truncated, the next connection continues the stream. Otherwise, or if the next body also
-    /// ends with such an element, the stream continues only if the error restarts it.
+    /// - If the element may be truncated, the next connection continues the stream.
+    /// - Otherwise, or if the next body also ends with such an element, the caller's closure must restart the stream.
     ///
     /// - Throws: the error, if nothing continues the stream.
     mutating func recover(from error: HTTPError) async throws {
@@ -188,7 +189,7 @@ struct ElementStream<Parser: ElementParser>: Sendable {
         }
     }
 
-    /// Returns the next element, and reconnects when a connection has ended. Nil if the stream has ended.
+    /// Returns the next element, and reconnects when a connection has ended. Returns nil if the stream has ended.
     private mutating func nextOfConnection() async throws -> Parser.Element? {
         while state == .connected {
             if let element = try nextInPiece() { return element }
@@ -242,9 +243,9 @@ struct ElementStream<Parser: ElementParser>: Sendable {
 // MARK: Reconnecting
 
 extension ElementStream {
-    /// Reconnects after a connection has ended, within the limits in the settings.
+    /// Reconnects after a connection has ended, as often and as long as the settings allow.
     ///
-    /// - Parameter error: the error that ended the connection. Nil if the server closed it.
+    /// - Parameter error: the error that ended the connection, or nil if the server closed it.
     private mutating func connectAgain(after error: HTTPError?) async throws {
         pieces = nil
         guard reconnects, let reconnection = connections?.reconnection else { return end() }
@@ -275,8 +276,8 @@ extension ElementStream {
         }
     }
 
-    /// Replaces the request by a request that starts again. If no such request can be obtained now, the next attempt
-    /// asks for it again.
+    /// Replaces the request by a request that starts the stream again. If the caller's closure fails temporarily, the
+    /// next attempt calls it again.
     ///
     /// - Throws: the error, if nothing restarts the stream.
     private mutating func restart(after cause: HTTPError) async throws {
@@ -357,6 +358,6 @@ extension HTTPResponse {
 
     var mediaType: MediaType? { headers[.contentType].flatMap { MediaType($0) } }
 
-    /// The request decoder, or else a `JSONDecoder` with the default settings.
+    /// The decoder of the request, or else a `JSONDecoder` with the default settings.
     var decoder: any HTTPBodyDecoder { request.decoder ?? JSONDecoder() }
 }

@@ -22,27 +22,29 @@ extension HTTPClient {
     /// ## Reconnect
     ///
     /// By default, the sequence ends with its connection. To reconnect with `Last-Event-ID`, pass
-    /// ``Reconnection/whenClosed``. If a different request continues an interrupted stream, create it in a closure:
+    /// ``Reconnection/whenClosed``. Some servers need a different request to continue an interrupted stream. Create it
+    /// in a closure:
     ///
     /// ```swift
     /// let changes = client.events(of: Changes(since: "now"), resuming: { $0.id.map { Changes(since: $0) } })
     /// ```
     ///
-    /// The first request and all requests from a closure are always sent. Any other request is sent again only if its
-    /// method allows it.
+    /// The first request and each request that a closure returns are always sent. The same request is sent again only
+    /// if its method allows it (see ``Reconnection``).
     ///
     /// - Parameters:
     ///   - template: the request. Its `RequestTemplate.decode(_:)` is not called.
     ///   - types: the content types that are read as an event stream. Default: `text/event-stream`.
-    ///   - reconnection: when to reconnect. Default: never. If there is a closure: whenever the connection has ended.
+    ///   - reconnection: when to reconnect. Default: never. If you pass `resume` or `restart`, the default is whenever
+    ///     the connection has ended.
     ///   - limit: the maximum number of bytes in a line and in event data. A larger event throws `.responseTooLarge`.
     ///     Default: 16 MiB.
     ///   - resume: returns the request that continues after an event, or nil to send the last request again. It is
-    ///     called once for each reconnection, with the last event. Default: nil.
+    ///     called once for each reconnection, with the last event. Default: nil (the last request is sent again).
     ///   - restart: returns the request to send after an error that would end the sequence, or nil to throw the error.
     ///     An example is 410 Gone because the server no longer has the position. Discard in this closure what you have
-    ///     built from the events. The waits of `reconnection` apply. They also apply if `restart` throws a temporary
-    ///     error, and it is then called again. Default: nil.
+    ///     built from the events. The waits of `reconnection` apply. If the closure throws a temporary error, it is
+    ///     called again after the next wait. Default: nil (the error is thrown).
     public func events<Template: RequestTemplate>(
         of template: Template, contentTypes types: ServerSentEvent.ContentTypes = .eventStream,
         reconnecting reconnection: Reconnection? = nil, limit: Int = 16 << 20,
@@ -73,7 +75,7 @@ extension HTTPResponse {
     /// ```
     ///
     /// By default, a response with a different content type throws `.invalidResponse`. A streamed body can be iterated
-    /// once.
+    /// only once.
     ///
     /// - Parameters:
     ///   - types: the content types that are read as an event stream. Default: `text/event-stream`.
@@ -91,7 +93,7 @@ struct EventStreamTemplate<Base: RequestTemplate>: RequestDecorator {
     typealias Body = Base.Body
 
     let base: Base
-    /// Validators that run after those in the base template. Default: none.
+    /// Validators that run after the validators of the base template. Default: none.
     var validators: [any HTTPValidator] = []
     var lastEventID: String?
 
@@ -125,7 +127,7 @@ struct EventSequence: AsyncSequence, Sendable {
     let source: StreamSource
     let types: ServerSentEvent.ContentTypes
     let limit: Int
-    /// Returns the request that continues after an event. Default: nil (the same as before).
+    /// Returns the request that continues after an event. Default: nil (the last request is sent again).
     var resume: (@Sendable (ServerSentEvent) async throws -> StreamConnection?)?
 
     /// Each iteration has a separate connection.

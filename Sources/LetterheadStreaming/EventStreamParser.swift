@@ -37,10 +37,11 @@ struct EventStreamParser: ElementParser {
 
     mutating func next() throws -> ServerSentEvent? { try Self.next(&lines, &fields) }
 
-    /// Returns nil. An event without the blank line after it is incomplete, so it is dropped.
+    /// Returns nil. An event is complete only at the blank line after it, so an event at the end of the body is
+    /// dropped.
     func end() -> ServerSentEvent? { nil }
 
-    /// The last event, if the body ended before the blank line that completes it.
+    /// The event that the body ended with, although the blank line that completes it is missing.
     var incompleteEvent: ServerSentEvent? {
         var (lines, fields) = (lines, fields)
         lines.append(Data("\n\n".utf8))
@@ -62,8 +63,9 @@ struct EventStreamParser: ElementParser {
     }
 }
 
-/// Interprets lines in an event stream. It takes one line at a time, and returns an event at the blank line that ends
-/// it. It reads the line only within the call, and no byte beyond its end.
+/// Interprets lines in an event stream, and returns an event at the blank line that ends it.
+///
+/// It reads a line only within the call, and no byte beyond the end of the line.
 private struct EventFields: Sendable {
     let limit: Int
     private var isAtStart = true
@@ -86,8 +88,8 @@ private struct EventFields: Sendable {
         (self.limit, self.lastID, self.reconnectionTime) = (limit, lastID, reconnectionTime)
     }
 
-    /// Processes the next line. If the line is blank, returns the event that it ends, or nil if the event has no data.
-    /// Returns nil for any other line.
+    /// Processes the next line. Returns an event if the line is the blank line that ends it and if the event has data.
+    /// Otherwise, returns nil.
     mutating func take(_ line: UnsafeRawBufferPointer) throws -> ServerSentEvent? {
         let hasMark = unsafe isAtStart && line.starts(with: [0xEF, 0xBB, 0xBF])
         let line = unsafe hasMark ? UnsafeRawBufferPointer(rebasing: line.dropFirst(3)) : line
@@ -119,8 +121,7 @@ private struct EventFields: Sendable {
             if unsafe !value.contains(0) { pendingID = unsafe String(decoding: value, as: UTF8.self) }
         } else if unsafe Self.isSame(name, "retry") {
             guard unsafe !value.isEmpty, unsafe value.allSatisfy({ (48...57).contains($0) }) else { return }
-            // A number with too many digits for an integer is an extremely long time, which the limit on waits then
-            // reduces.
+            // A number that is too large for an integer is an extremely long time. The limit on waits then reduces it.
             let milliseconds = unsafe Int64(String(decoding: value, as: UTF8.self)) ?? .max
             retry = .milliseconds(min(milliseconds, 1 << 50))
             reconnectionTime = retry

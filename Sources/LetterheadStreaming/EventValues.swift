@@ -11,35 +11,33 @@ extension HTTPClient {
     /// }
     /// ```
     ///
-    /// The template's decoder decodes each value, or else the client's decoder. Events without data, events named
-    /// `ping`, and comments are skipped.
+    /// The template decoder decodes each value, or else the client decoder. Events without data, events named `ping`,
+    /// and comments are skipped.
     ///
     /// ## Events that report a failure
     ///
-    /// An event that reports a failure ends the sequence with `.reportedFailure`. Its data becomes the response body in
-    /// the error, so `HTTPError.failure(of:)` decodes it as the template's `RequestTemplate.Failure`. These events
-    /// report a failure:
+    /// An event that reports a failure ends the sequence with `.reportedFailure`. The response body in the error is the
+    /// event data, so `HTTPError.failure(of:)` decodes it as `RequestTemplate.Failure`. These events report a failure:
     ///
     /// - An event named `error`, unless `names` contains it.
-    /// - An event of any name that isn't a value, and has data that decodes as the template's
-    ///   `RequestTemplate.Failure`, such as `data: {"error": …}`.
+    /// - An event of any name that isn't a value, and whose data decodes as `RequestTemplate.Failure`, such as
+    ///   `data: {"error": …}`.
     ///
-    /// For the second rule, a type that also decodes from `{}` proves nothing. Such a failure type reports no failure.
-    /// For such a value type, the failure type is tried first.
+    /// The second rule needs types that don't decode from `{}`, because such a type would decode from any object. If
+    /// the failure type does, the rule doesn't apply. If the value type does, the failure type is tried first.
     ///
     /// If the request may be retried, a failure before the first value is retried like a status that `DefaultValidator`
-    /// knows. The waits, the maximum and the conditions of `Retry` apply. A request with a method that isn't idempotent
-    /// needs `RequestTemplate.idempotent(key:)` or `HTTPRetryStrategy.retryingRefusals()`. To recognize such a failure,
-    /// the client reads up to 64 KiB before it accepts the response.
+    /// refuses. The waits, the maximum and the conditions of `Retry` apply. A request with a method that isn't
+    /// idempotent needs `RequestTemplate.idempotent(key:)` or `HTTPRetryStrategy.retryingRefusals()`. To recognize such
+    /// a failure, the client reads up to 64 KiB before it returns the response.
     ///
     /// - Parameters:
     ///   - template: the request. Its `RequestTemplate.decode(_:)` is not called.
     ///   - type: the value type.
     ///   - names: the event names to decode. All others are skipped, except for failures. An event without a name is a
     ///     `message`. Default: nil (all events except for `error` and `ping`).
-    ///   - sentinel: identifies the event that ends the stream, by its data or its name. If you set it, a stream that
-    ///     ends without this event is incomplete and throws `.invalidResponse`. Default: nil (the stream ends with its
-    ///     connection).
+    ///   - sentinel: the data or the name of the event that ends the stream. If you pass it, a stream that ends without
+    ///     this event is incomplete and throws `.invalidResponse`. Default: nil (the stream ends with its connection).
     ///   - undecodable: what happens if event data cannot be decoded. Default: the values of earlier events are
     ///     delivered, and then `.cannotDecodeResponse` is thrown. Its message contains the event name.
     ///   - types: the content types that are read as an event stream. Default: `text/event-stream`.
@@ -79,8 +77,8 @@ private struct EventChoice<Value: Decodable & Sendable, Failure: Decodable & Sen
 
     let names: Set<String>?
     let sentinel: String?
-    /// Whether events can report failures, and whether an event that decodes as a value may still be a failure. Nil
-    /// before the first event, because the decoder isn't known.
+    /// Whether events can report failures, and whether an event that decodes as a value may still be a failure. nil
+    /// before the first event, because only a response has a decoder.
     private var rules: (hasFailures: Bool, isVague: Bool)?
 
     init(names: Set<String>?, sentinel: String?) { (self.names, self.sentinel) = (names, sentinel) }
@@ -139,7 +137,7 @@ private struct FirstValue<Value: Decodable & Sendable, Failure: Decodable & Send
         response.body = await response.body.seen { piece in
             count += piece.count
             parser.append(piece)
-            // A fault is ignored here, because the reader of the stream throws it later.
+            // A fault is ignored here. The reader of the stream finds it as well, and throws it.
             while isFailure == nil, var event = try? parser.next() {
                 event.response = head
                 switch try? choice.reading(of: event) {
@@ -165,7 +163,7 @@ private struct EventValues<Value: Decodable & Sendable, Failure: Decodable & Sen
     }
 
     struct Iterator: AsyncIteratorProtocol {
-        /// Nil after the end.
+        /// nil after the end.
         var events: EventSequence.Iterator?
         var choice: EventChoice<Value, Failure>
         let undecodable: ServerSentEvent.Undecodable
@@ -188,7 +186,7 @@ private struct EventValues<Value: Decodable & Sendable, Failure: Decodable & Sen
                     }
                 }
                 guard let ended = events.take(), let sentinel = choice.sentinel else { return nil }
-                // Some servers end the body directly after the last event.
+                // Some servers end the body directly after the last event, without a blank line.
                 if ended.stream.parser.incompleteEvent.map(choice.isLast) == true { return nil }
                 throw ended.stream.error(
                     .invalidResponse, "the event stream ended without its final event \"\(sentinel)\"")
@@ -201,7 +199,7 @@ private struct EventValues<Value: Decodable & Sendable, Failure: Decodable & Sen
 }
 
 extension ServerSentEvent {
-    /// The error for an event that reports a failure.
+    /// The error that an event causes if it reports a failure.
     fileprivate var failure: HTTPError {
         var response = response ?? HTTPResponse(request: HTTPRequest(), status: .ok)
         let isJSON = data.utf8.first { $0 > 0x20 }.map { "{[\"".utf8.contains($0) } == true

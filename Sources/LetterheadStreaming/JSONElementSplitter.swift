@@ -43,7 +43,7 @@ struct JSONElementSplitter: JSONSplitter {
     /// Returns the next complete element, or nil if it needs more bytes.
     mutating func next() throws -> Data? {
         let piece = piece
-        // The offset is at most the chunk length.
+        // The offset is never larger than the chunk length.
         return try unsafe piece.withUnsafeBytes { bytes -> Data? in
             try unsafe skipToElement(in: bytes)
             let start = offset
@@ -145,7 +145,7 @@ struct JSONRecordSplitter: JSONSplitter {
 
     mutating func append(_ next: Data) { piece = next }
 
-    /// Returns the next text that a record separator follows. Nil if more bytes are needed.
+    /// Returns the next text that a record separator follows, or nil if it needs more bytes.
     mutating func next() throws -> Data? {
         while !piece.isEmpty {
             let end = piece.firstIndex(of: Self.separator)
@@ -168,8 +168,8 @@ struct JSONRecordSplitter: JSONSplitter {
 
     mutating func end() throws -> Data? { try taken() }
 
-    /// Returns the current record, or nil if it is blank. Throws if it is a number or a keyword without whitespace
-    /// after it, because it may be truncated (RFC 7464, 2.4).
+    /// Returns the current record, or nil if it is blank. Throws if the record is a number or a keyword without
+    /// whitespace after it, because it may be truncated (RFC 7464, 2.4).
     private mutating func taken() throws -> Data? {
         defer { record = Data() }
         guard let first = record.first(where: { !JSONElementSplitter.isSpace($0) }), let last = record.last else {
@@ -184,7 +184,7 @@ struct JSONRecordSplitter: JSONSplitter {
 }
 
 extension HTTPResponseBody {
-    /// The format for several JSON values in a response.
+    /// The format in which a response contains several JSON values.
     public enum JSONFormat: Sendable, Hashable {
         /// The content type determines the format:
         ///
@@ -197,7 +197,7 @@ extension HTTPResponseBody {
         case lines
         /// Values that each follow a record separator: `application/json-seq` (RFC 7464).
         case textSequence
-        /// The elements of one array. They are delivered before the array has ended.
+        /// The elements of one array. Each element is delivered as soon as it is complete, before the array has ended.
         case array
     }
 }

@@ -8,7 +8,7 @@ struct JSONTextParser: ElementParser {
 
     let format: HTTPResponseBody.JSONFormat
     let limit: Int
-    /// The number of returned values.
+    /// The number of values that were returned. Error messages contain it.
     private(set) var count = 0
     private var splitter: JSONValueSplitter
 
@@ -67,7 +67,7 @@ struct JSONValueSplitter: Sendable {
     }
 
     private let limit: Int
-    /// Nil until the first character determines the format.
+    /// nil until the first character determines the format.
     private var splitter: (any JSONSplitter)?
 
     init(_ format: Format, limit: Int) {
@@ -84,7 +84,8 @@ struct JSONValueSplitter: Sendable {
     /// Adds the next chunk. Read all values from the previous chunk first.
     mutating func append(_ piece: Data) {
         if splitter == nil, let first = piece.first(where: { !JSONElementSplitter.isSpace($0) }) {
-            // A byte order mark is allowed only before lines. An array after it is decoded as a line.
+            // A byte order mark is allowed only before lines. If an array follows it, the array is decoded as the value
+            // of its line.
             let isArray = first == UInt8(ascii: "[")
             splitter = isArray ? JSONElementSplitter(limit: limit) : JSONLineSplitter(limit: limit)
         }
@@ -94,7 +95,7 @@ struct JSONValueSplitter: Sendable {
     /// Returns the next complete value, or nil if it needs more bytes.
     mutating func next() throws -> Data? { try splitter?.next() }
 
-    /// Returns the value that is complete because the body has ended, if any.
+    /// Returns the value that the end of the body completes, if any.
     mutating func end() throws -> Data? { try splitter?.end() }
 }
 

@@ -18,19 +18,19 @@ import LetterheadFoundation
 /// - The request exceeds a limit such as `idleTimeout`.
 /// - A new connection fails for a temporary reason (`HTTPError.isTemporary`).
 ///
-/// A 204 and any other error end the stream. If the first connection cannot be opened, the error is thrown. To retry
+/// A 204 and any other error end the stream. If the first connection can't be opened, the error is thrown. To retry
 /// that request, use `RequestConfigurable.retry(_:maximumRetries:)`.
 ///
 /// A request with a method that isn't idempotent is sent again only if it is marked with
 /// `RequestTemplate.idempotent(key:)` or if ``allowsAnyMethod`` is set. A request with a one-shot body is never sent
-/// again. If the request cannot be sent again, the stream ends with its first connection.
+/// again. If the request can't be sent again, the stream ends with its first connection.
 ///
 /// ## How long an attempt waits
 ///
-/// - Without a reconnection time (`retry`) from the server, each attempt waits as the strategy determines.
-/// - With a reconnection time, the first attempt after an event waits for that time. Each further attempt waits for
-///   that time, and then as the strategy determines.
-/// - If a response that refuses the connection has a longer `Retry-After`, the attempt waits for that time, up to
+/// - If the server hasn't set a reconnection time (`retry`), each attempt waits as the strategy determines.
+/// - If it has, the first attempt after an event waits for the reconnection time. Each further attempt waits for the
+///   reconnection time plus the wait that the strategy determines.
+/// - If a server refuses the connection with a longer `Retry-After`, the attempt waits for that time, up to
 ///   `Backoff.longestServerDelay`.
 public struct Reconnection: Sendable {
     let isEnabled: Bool
@@ -38,9 +38,10 @@ public struct Reconnection: Sendable {
     /// Default: `HTTPRetryStrategy.exponential` without a limit.
     public var backoff: Backoff
     /// How long the stream may reconnect, counted from the first request. A reconnection that would begin later throws
-    /// `.timedOut`. An open connection isn't ended. Default: nil (no limit).
+    /// `.timedOut`. The deadline doesn't end an open connection. Default: nil (no limit).
     public var deadline: Duration?
-    /// Whether a request with a method that isn't idempotent is sent again. Default: false.
+    /// Whether a request with a method that isn't idempotent is sent again. Set it if the server doesn't act on the
+    /// request twice. Default: false.
     public var allowsAnyMethod: Bool
 
     /// The stream ends with its first connection.
@@ -49,7 +50,7 @@ public struct Reconnection: Sendable {
     /// The stream reconnects with the defaults of ``whenClosed(_:deadline:allowsAnyMethod:)``.
     public static let whenClosed = Reconnection(isEnabled: true)
 
-    /// The stream reconnects. See the properties for the defaults.
+    /// The stream reconnects with these settings, which the properties describe.
     ///
     /// If a number is negative, if the deadline is zero or less, or if the strategy sends a different request or runs a
     /// task, the stream throws `.invalidRequest`.
@@ -66,7 +67,7 @@ public struct Reconnection: Sendable {
         (self.deadline, self.allowsAnyMethod) = (deadline, allowsAnyMethod)
     }
 
-    /// Describes the invalid setting. Nil if all settings are valid.
+    /// Describes the invalid setting, or nil if all settings are valid.
     var brokenRule: String? {
         if let deadline, deadline <= .zero {
             return "the deadline of Reconnection is zero or less (use nil for no limit)"

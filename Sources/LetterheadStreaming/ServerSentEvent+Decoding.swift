@@ -8,21 +8,22 @@ extension ServerSentEvent {
         /// `text/event-stream`, as the HTML Standard requires.
         case eventStream
         /// All content types. Use it for a server that sends events as `text/plain` or without a type. If a proxy
-        /// responds with a web page, it is then read as an event stream without events.
+        /// responds with a web page instead, the page is read as a stream without events, and no error is thrown.
         case any
     }
 
-    /// Determines what follows an event whose data cannot be decoded.
+    /// Determines what happens after an event whose data can't be decoded.
     public enum Undecodable: Sendable {
         /// The error is thrown, after the values of earlier events were delivered.
         case fail
-        /// The event is skipped, and the closure is called with the error.
+        /// The event is skipped. The closure is called with the error, for example to log it.
         case skip(@Sendable (HTTPError) -> Void)
     }
 
-    /// Decodes the event data. By default, it uses the template's decoder, or else the client's decoder.
+    /// Decodes the event data.
     ///
-    /// For an event that you created yourself, the default is a `JSONDecoder`.
+    /// By default, it uses the template decoder, or else the client decoder. For an event that you created yourself,
+    /// the default is a `JSONDecoder`.
     ///
     /// - Throws: `.cannotDecodeResponse` with the `DecodingError` as the underlying error.
     public func decode<Value: Decodable>(

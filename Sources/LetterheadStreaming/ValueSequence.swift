@@ -11,19 +11,19 @@ extension HTTPClient {
     ///
     /// By default, the content type determines the format (see `HTTPResponseBody.JSONFormat`).
     ///
-    /// - The request is sent when you ask for the first value. `RequestTemplate.decode(_:)` isn't called: the
-    ///   template's decoder decodes each value, or else the client's decoder.
+    /// - The request is sent when you ask for the first value. The template decoder decodes each value, or else the
+    ///   client decoder. `RequestTemplate.decode(_:)` isn't called.
     /// - The sequence keeps at most one value and one chunk in memory. A value of more than `limit` bytes throws
     ///   `.responseTooLarge`.
-    /// - If a value cannot be decoded, all earlier values are delivered first. The error is then
-    ///   `.cannotDecodeResponse` and contains the value number.
+    /// - If a value can't be decoded, all earlier values are delivered first. Then the sequence throws
+    ///   `.cannotDecodeResponse` with the number of the value.
     /// - A truncated array or text sequence throws `.invalidResponse`.
     /// - Leaving the loop closes the connection. After `reset()`, an iterator that has begun throws `.cancelled`.
     ///
     /// ## Follow a stream that never ends
     ///
-    /// To follow a stream such as a watch over keys, pass a closure that returns the next request. When a connection
-    /// has ended, that request continues after the last value:
+    /// To follow a stream such as a watch over keys, pass a closure that returns the next request. It is called when a
+    /// connection has ended, and the stream continues after the last value:
     ///
     /// ```swift
     /// let changes = client.values(
@@ -34,24 +34,26 @@ extension HTTPClient {
     /// ```
     ///
     /// If a connection is lost inside a value, that value is dropped, because the next request asks for it again. If
-    /// two bodies in a row end with a value that cannot be decoded, and no value was delivered between them, the error
+    /// two bodies in a row end with a value that can't be decoded, and no value was delivered between them, the error
     /// is thrown.
     ///
-    /// The first request and all requests from a closure are always sent. Any other request is sent again only if its
-    /// method allows it.
+    /// The first request and each request that a closure returns are always sent. The same request is sent again only
+    /// if its method allows it (see ``Reconnection``).
     ///
     /// - Parameters:
     ///   - template: the request.
     ///   - type: the value type.
     ///   - format: the response format. Default: determined by the content type.
     ///   - limit: the maximum number of bytes in a value. Default: 16 MiB.
-    ///   - reconnection: when to reconnect. Default: never. If there is a closure: whenever the connection has ended.
+    ///   - reconnection: when to reconnect. Default: never. If you pass `resume` or `restart`, the default is whenever
+    ///     the connection has ended.
     ///   - resume: returns the request that continues after a value, or nil to send the last request again. It is
-    ///     called once for each reconnection, with the last value. Default: nil.
+    ///     called once for each reconnection, with the last value. Default: nil (the last request is sent again).
     ///   - restart: returns the request to send after an error that would end the sequence, or nil to throw the error.
-    ///     Examples are 410 Gone because the server no longer has the position, and a value that cannot be decoded.
-    ///     Discard in this closure what you have built from the values. The waits of `reconnection` apply. They also
-    ///     apply if `restart` throws a temporary error, and it is then called again. Default: nil.
+    ///     Examples are 410 Gone because the server no longer has the position, and a value that can't be decoded.
+    ///     Discard in this closure what you have built from the values. The waits of `reconnection` apply. If the
+    ///     closure throws a temporary error, it is called again after the next wait. Default: nil (the error is
+    ///     thrown).
     public func values<Template: RequestTemplate, Value: Decodable & Sendable>(
         of template: Template, as type: Value.Type, format: HTTPResponseBody.JSONFormat = .automatic,
         limit: Int = 16 << 20, reconnecting reconnection: Reconnection? = nil,
@@ -98,8 +100,8 @@ private struct ValueStreamTemplate<Base: RequestTemplate>: RequestDecorator {
 
     let base: Base
     let format: HTTPResponseBody.JSONFormat
-    /// Whether the stream never ends. It then doesn't ask for a text sequence: a value in a text sequence ends only
-    /// where the next one begins, so each value would arrive too late.
+    /// Whether the stream never ends. Its request then doesn't accept a text sequence: a value in a text sequence ends
+    /// only where the next one begins, so each value would arrive too late.
     let isFollowed: Bool
 
     var options: HTTPRequestOptions {
@@ -135,7 +137,7 @@ private struct ValueSequence<Value: Decodable & Sendable>: AsyncSequence, Sendab
     let source: StreamSource
     let format: HTTPResponseBody.JSONFormat
     let limit: Int
-    /// Returns the request that continues after a value. Default: nil (the same as before).
+    /// Returns the request that continues after a value. Default: nil (the last request is sent again).
     var resume: (@Sendable (Value) async throws -> StreamConnection?)?
 
     func makeAsyncIterator() -> Iterator {
