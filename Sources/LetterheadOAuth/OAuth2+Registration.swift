@@ -44,8 +44,8 @@ extension OAuth2.Server {
     ///   - redirectURIs: where the server may send a person after the sign-in, without a fragment. The list may be
     ///     empty if `metadata` contains other `grant_types`.
     ///   - metadata: further client metadata (RFC 7591, 2). Default: none.
-    ///   - token: the initial access token, if the server requires one. It isn't sent to a server that only an API has
-    ///     named.
+    ///   - token: the initial access token, if the server requires one. If only an API has named the server, it isn't
+    ///     sent there, and the registration fails.
     ///   - loader: sends the request once. Default: the default transport.
     /// - Throws: `HTTPAuthentication.Failure` if the server has no registration endpoint, can't be reached or refuses
     ///   the registration. A refusal has the error code from the response.

@@ -4,8 +4,10 @@ public import LetterheadFoundation
 import Synchronization
 
 extension HTTPAuthentication {
-    /// Signs requests with a method that you choose for the challenge in a 401. Use it if the server names its token
-    /// endpoint and the scope in a challenge, as container registries do, or if you know the server only at run time.
+    /// Signs requests with a method that you choose for the challenge in a 401.
+    ///
+    /// Use it if the server names its token endpoint and the scope in a challenge, as container registries do, or if
+    /// you know the server only at run time.
     ///
     /// ```swift
     /// .challenge { challenge, need in
@@ -14,7 +16,7 @@ extension HTTPAuthentication {
     /// ```
     ///
     /// 1. The first request is sent without credentials.
-    /// 2. After a 401, the closure receives the challenges in order, but Basic last, until it returns a method. If it
+    /// 2. After a 401, your closure receives the challenges in order, but Basic last, until it returns a method. If it
     ///    returns nil for all of them, the request fails with `.cannotAuthenticate`.
     /// 3. The method signs the request, which is sent a second time. A request with a one-shot body isn't sent again:
     ///    you receive the 401, and the next request is signed.
@@ -30,18 +32,20 @@ extension HTTPAuthentication {
     /// - A method signs all requests that receive an equal challenge from the same origin. Concurrent requests wait for
     ///   a single closure call.
     /// - A challenge applies to all requests with the same method and the same path up to the last slash. They are
-    ///   signed at once. Other requests learn their challenge from a 401.
+    ///   signed before they are sent. Other requests are first sent without credentials, and learn their challenge from
+    ///   a 401.
     /// - If a signed request receives a 401 with an equal challenge, the closure is called again, and `need.isRefused`
     ///   is true.
-    /// - If it receives a different challenge, for example for a further scope, it is sent again with the method for
-    ///   that challenge.
+    /// - If a signed request receives a different challenge, for example for a further scope, it is sent again with the
+    ///   method for that challenge.
     ///
     /// - Parameters:
     ///   - allowedOrigins: where requests are signed (see `HTTPAuthentication`). Without them, the methods are used for
     ///     the first origin only, until a reset. If a method has `allowedOrigins`, these apply as well. To sign over
     ///     http to a different machine, list the origin both here and in the method.
-    ///   - limit: the maximum number of calls for equal challenges in a window. If an origin has refused ten times as
-    ///     many methods without a successful request, the closure isn't called for its other challenges either.
+    ///   - limit: the maximum number of calls for equal challenges in a window. A second limit is ten times as high. It
+    ///     counts the methods that an origin has refused without a successful request. Once it is reached, the closure
+    ///     isn't called for any challenge of that origin. Default: 10.
     ///   - window: the period for counting calls.
     ///   - clock: measures the window.
     ///   - choose: returns the method for a challenge, or nil to refuse it.
@@ -84,13 +88,13 @@ private struct Challenges: Sendable {
 
     var schemes: String { list.prefix(10).map { String($0.scheme.prefix(50)) }.joined(separator: ", ") }
 
-    /// The parameters that change from one response to the next.
+    /// The parameters that may differ in two equal challenges.
     private static let passing: Set<String> = [
         "nonce", "opaque", "stale", "error", "error_description", "error_uri",
     ]
 }
 
-/// The challenges for a request, the method that signs it, and its previous settings.
+/// The challenges for a request, the method that signs it, and the original settings of the request.
 private struct Choice: Sendable {
     let challenges: Challenges
     var method: HTTPAuthentication?
@@ -102,8 +106,8 @@ private struct Choice: Sendable {
         (authentication, requirement) = (request.authentication, request.authenticationRequirement)
     }
 
-    /// Returns a request with its original settings. They apply to the whole authentication, and not to the chosen
-    /// method.
+    /// Returns a request with its original settings. They refer to the whole authentication. While the request is
+    /// signed, they refer to the chosen method.
     func restoring(_ request: HTTPRequest) -> HTTPRequest {
         var request = request
         request.loadValues.remove(ChosenMethod.self)
@@ -123,7 +127,8 @@ private final class AnswerChallenges: LoaderLink {
 
     private let chosen: HTTPAuthentication
     private let link: Authenticate
-    /// A request that began before a reset adds its challenge to the previous object.
+    /// A reset replaces the object. So a request that began earlier adds its challenge to the old object, where no
+    /// later request finds it.
     private let known = Mutex(Known())
 
     init(with chosen: HTTPAuthentication) { (self.chosen, link) = (chosen, Authenticate(chosen)) }
@@ -162,12 +167,13 @@ private final class AnswerChallenges: LoaderLink {
         do throws(HTTPError) {
             return try await link.load(signed, next: SignAsChosen(next: next))
         } catch {
-            // The caller may send this request again.
+            // The request in the error has its original settings, because the caller may send it again.
             throw error.with(request: choice.restoring(error.request))
         }
     }
 
-    /// Returns the method, the origin, and the path up to the last slash, which often have the same scope.
+    /// Returns the method, the origin, and the path up to the last slash. Requests that have these in common often need
+    /// the same scope.
     private static func place(of request: HTTPRequest) -> [UInt8] {
         let method = request.method == .head ? .get : request.method
         let path = request.path.string.utf8
@@ -203,12 +209,13 @@ private final class ChosenMethods: CredentialProvider {
     private let choose: Choose
     /// The methods that store credentials. A reset removes these credentials.
     private let kept = Mutex<[HTTPAuthentication]>([])
-    /// The refused trials, by origin. Without this limit, a server could send a new challenge each time.
+    /// The trials whose method was refused, by origin. They limit the closure calls for a server that sends a new
+    /// challenge each time.
     private let refused = Mutex<[HTTPOrigin: [ChosenMethodTrial]]>([:])
     private let limit: (count: Int, window: Duration)
     private let timeline: Timeline
-    /// How many times the limit an origin may refuse methods. A program may ask for many things that its user can't
-    /// access, such as repositories that don't exist.
+    /// The limit for all methods that an origin has refused is this many times the limit for equal challenges. A
+    /// program may ask for many things that its user can't access, such as repositories that don't exist.
     private static let mostChallenges = 10
 
     init(choose: @escaping Choose, limit: Int, window: Duration, clock: any Clock<Duration>) {
@@ -281,9 +288,10 @@ private final class ChosenMethods: CredentialProvider {
         await Authenticate(method).reset(next: AnyLoader { throw HTTPError(.resetInProgress, request: $0) })
     }
 
-    /// Remembers a method that stores credentials, and returns the methods that must remove their credentials now.
-    /// These are the oldest methods if there are too many, or the method itself if its client was reset in the
-    /// meantime.
+    /// Remembers a method that stores credentials, so that a reset can remove them.
+    ///
+    /// - Returns: the methods whose credentials must be removed now. These are the oldest methods if there are too
+    ///   many, or the new method itself if its client was reset in the meantime.
     private func keep(_ method: HTTPAuthentication, for request: HTTPRequest) -> [HTTPAuthentication] {
         guard method.storesCredentials else { return [] }
         return kept.withLock { kept in
@@ -298,7 +306,8 @@ private final class ChosenMethods: CredentialProvider {
     }
 }
 
-/// A closure call, and whether a request that its method signed has succeeded. All these requests share it.
+/// A call of the closure. All requests that its method signs share the trial, which records whether one of them has
+/// succeeded.
 private final class ChosenMethodTrial: Sendable {
     let origin: HTTPOrigin?
     let start: Duration

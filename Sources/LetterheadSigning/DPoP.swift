@@ -12,18 +12,20 @@ import Synchronization
 ///
 /// Pass it to `oauth2(…, dpop:)` of `LetterheadOAuth`, which adds proofs to requests for tokens and for resources.
 ///
-/// Keep the key as long as the tokens: servers refuse them with a different key. The nonces of servers are kept for
-/// each origin. If a server demands a new nonce, the request is sent once more with it.
+/// Keep the key as long as the tokens: if the key is different, servers refuse them. The signer keeps the last nonce
+/// from each origin. If a server demands a new nonce, the request is sent once more with it.
 public final class DPoP: RequestSigner, LoaderLink {
     private let key: SignatureKey
     private let now: @Sendable () -> Date
     private let random: @Sendable (Int) -> [UInt8]
     private let nonces = Mutex<[HTTPOrigin: String]>([:])
 
+    /// Creates a signer for one key.
+    ///
     /// - Parameters:
     ///   - key: a private key for P-256 or Ed25519.
-    ///   - now: returns the current date.
-    ///   - random: returns the given number of unpredictable bytes.
+    ///   - now: returns the current date, which each proof contains.
+    ///   - random: returns the given number of unpredictable bytes. Default: nil (the system generator).
     public init(
         key: SignatureKey, now: @escaping @Sendable () -> Date = { Date() }, random: (@Sendable (Int) -> [UInt8])? = nil
     ) {
@@ -65,8 +67,8 @@ public final class DPoP: RequestSigner, LoaderLink {
             if nonces.count >= 1_000 { nonces = [:] }
             nonces[origin] = nonce
         }
-        // A concurrent request may have stored the nonce already, so the proof of this request shows whether it was
-        // used.
+        // A concurrent request may have stored the nonce already. So the proof in this request, and not the stored
+        // nonce, shows whether the nonce was used.
         let proof = response.request.headers["DPoP"]?.split(at: ".").dropFirst().first
         let claims = proof.flatMap { Base64URL.bytes(String($0)) } ?? []
         guard !String(decoding: claims, as: UTF8.self).holds("\"nonce\":" + ASCII.quoted(nonce)) else { return false }

@@ -3,8 +3,9 @@ public import Letterhead
 public import LetterheadFoundation
 
 extension HTTPAuthentication {
-    /// Proves that the client knows a password, without sending it (RFC 7616). Use it for servers that require it, such
-    /// as cameras and printers. Over https, prefer a token.
+    /// Proves that the client knows a password, without sending it (RFC 7616).
+    ///
+    /// Use it for servers that require it, such as cameras and printers. Over https, prefer a token.
     ///
     /// ```swift
     /// let camera = HTTPClient(
@@ -14,54 +15,54 @@ extension HTTPAuthentication {
     /// The first request is sent without credentials. After the 401, it is sent once more with a proof for the
     /// challenge. Later requests to the same origin are signed at once, and concurrent requests share a nonce.
     ///
-    /// - The method supports SHA-512-256, SHA-256, MD5 and their session forms. It answers the strongest of several
-    ///   challenges.
+    /// - The method supports SHA-512-256, SHA-256, MD5 and their session forms. If a response has several challenges,
+    ///   it answers the strongest one.
     /// - The proof includes the body only if the server accepts nothing else (`auth-int`).
     /// - If the server refuses the password, you receive the 401, and the request isn't sent again.
     /// - A request with a one-shot body fails with `.cannotAuthenticate` before it is sent, unless an earlier request
-    ///   has received a challenge.
-    /// - Over plain http, an attacker on the way could replace a challenge. A challenge that is weaker than an accepted
-    ///   one (MD5 after SHA-256, or without `qop`) isn't answered, and you receive the 401.
+    ///   to the origin has received a challenge. Send a request without a body first.
+    /// - Over plain http, an attacker on the network could replace a challenge. If a challenge is weaker than one that
+    ///   was accepted before (MD5 after SHA-256, or without `qop`), it isn't answered, and you receive the 401.
     ///
     /// - Parameters:
     ///   - user: the username. If it or the password contains a control character, each request fails with
     ///     `.invalidRequest`.
-    ///   - password: is never sent.
+    ///   - password: the password. It is never sent.
     ///   - allowedOrigins: where requests are signed (see `HTTPAuthentication`). Without them, the password is used
     ///     only for the first origin that a request is sent to, until a reset.
-    ///   - random: returns the given number of unpredictable bytes.
+    ///   - random: returns the given number of unpredictable bytes. Default: nil (the system generator).
     public static func digest(
         user: String, password: Secret, allowedOrigins: [URL]? = nil, random: (@Sendable (Int) -> [UInt8])? = nil
     ) -> HTTPAuthentication {
         let provider = DigestProvider(
             user: user, password: password, isBound: allowedOrigins == nil, random: random ?? RandomBytes.system)
-        // A new nonce costs no request, and some servers issue one with each response. So there is no limit.
+        // No limit is necessary: a new nonce costs no request, and some servers issue one with each response.
         return shared(
             provider, name: "digest", header: .authorization, allowedOrigins: allowedOrigins, limit: .max, per: .zero)
     }
 }
 
 struct DigestCredential: Sendable {
-    /// Identifies the user for a cache. Each credential has a different text.
+    /// A random text that separates the responses for this credential from others in a cache.
     fileprivate let identity: String
     /// nil if there is no challenge to answer.
     fileprivate var session: DigestSession?
-    /// How strong the last successfully answered challenge was, before this session. Only a reset removes it.
+    /// The strength of the last challenge that was answered successfully before this session. Only a reset removes it.
     fileprivate var earlierStrength = 0
 
     fileprivate var acceptedStrength: Int { session?.acceptedStrength ?? earlierStrength }
 
-    /// Returns the strongest challenge in a response. Over plain http, it must not be weaker than the last accepted
-    /// challenge, because a weaker proof would let an attacker on the way guess the password.
+    /// Returns the strongest challenge in a response. Over plain http, returns nil if it is weaker than the last
+    /// accepted challenge, because a weaker proof would let an attacker on the network guess the password.
     fileprivate func challenge(of response: HTTPResponse) -> DigestChallenge? {
         guard let new = DigestChallenge.strongest(in: response) else { return nil }
         return response.request.origin?.isSecure == true || new.strength >= acceptedStrength ? new : nil
     }
 }
 
-/// Keeps a session with each origin. A session begins with the challenge in a 401.
+/// Keeps a session for each origin. A session begins with the challenge in a 401.
 private struct DigestProvider: CredentialProvider {
-    /// nil if the username or the password is refused.
+    /// nil if the username or the password contains a control character.
     private let account: (user: String, password: Secret)?
     private let isBound: Bool
     private let random: @Sendable (Int) -> [UInt8]
@@ -72,8 +73,8 @@ private struct DigestProvider: CredentialProvider {
         (self.isBound, self.random) = (isBound, random)
     }
 
-    /// Returns the key by which requests share a credential. A password for a single origin is one credential, and the
-    /// first request binds it to its origin.
+    /// Returns the key by which requests share a credential. If the password is bound to a single origin, there is one
+    /// credential, and the first request determines the origin.
     func key(for request: HTTPRequest) -> String { isBound ? "" : request.origin?.description ?? "" }
 
     func identity(of credential: DigestCredential) -> String? { credential.identity }
@@ -82,7 +83,7 @@ private struct DigestProvider: CredentialProvider {
         var credential = need.previous ?? DigestCredential(identity: RandomBytes.base64URL(RandomBytes.system(15)))
         credential.earlierStrength = credential.acceptedStrength
         let challenge = need.response.flatMap(credential.challenge)
-        // Concurrent requests in one session use each count once.
+        // The session continues, so that concurrent requests use each count only once.
         if let challenge, credential.session?.meets(challenge) == true { return credential }
         credential.session = challenge.flatMap { challenge in
             let clientNonce = Data(random(33)).base64EncodedString()
@@ -122,7 +123,7 @@ private struct DigestProvider: CredentialProvider {
     }
 }
 
-/// A challenge that can be met (RFC 7616, 3.3).
+/// A challenge that this client can answer (RFC 7616, 3.3).
 struct DigestChallenge: Sendable {
     let realm: String
     let nonce: String
@@ -130,7 +131,7 @@ struct DigestChallenge: Sendable {
     /// The algorithm name as received. nil means MD5.
     let algorithm: String?
     let hash: DigestHash
-    /// Whether the proof depends on the first nonces in the session.
+    /// Whether the proof depends on the first nonces in the session (the algorithms that end in `-sess`).
     let isSession: Bool
     /// `auth` or `auth-int`, or nil for servers that know only RFC 2069.
     let protection: String?
@@ -141,7 +142,7 @@ struct DigestChallenge: Sendable {
         response.challenges.compactMap { DigestChallenge($0) }.max { $0.hash.strength < $1.hash.strength }
     }
 
-    /// A stronger hash counts more than the protection.
+    /// A stronger hash counts more than the presence of `qop`.
     var strength: Int { 2 * hash.strength + (protection == nil ? 0 : 1) }
 
     /// Returns nil for other schemes, and for a challenge that is malformed or requires something unknown.

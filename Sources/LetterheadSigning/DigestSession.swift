@@ -17,7 +17,7 @@ final class DigestSession: Sendable {
     private let clientNonce: String
     /// The parameters that don't differ between requests.
     private let (userParameters, realmParameter): (String, String)
-    /// The hash over username, realm and password (RFC 7616, 3.4.2). It is as valuable as the password.
+    /// The hash over username, realm and password (RFC 7616, 3.4.2). An attacker could use it like the password.
     private let key: Secret
     private let state: Mutex<State>
 
@@ -31,7 +31,7 @@ final class DigestSession: Sendable {
         state = Mutex(State(nonce: challenge.nonce))
     }
 
-    /// The challenge strength. nil until the server has accepted a proof.
+    /// The strength of the challenge. nil until the server has accepted a proof.
     var acceptedStrength: Int? { state.withLock { $0.isAccepted ? challenge.strength : nil } }
 
     /// Whether the server has refused the password.
@@ -78,7 +78,8 @@ final class DigestSession: Sendable {
         }
     }
 
-    /// Returns whether a challenge continues this session. If it does, the counts continue, so that none is used twice.
+    /// Returns whether a challenge continues this session. The counts then continue as well, so that no count is used
+    /// twice.
     func meets(_ other: DigestChallenge) -> Bool {
         let nonce = state.withLock { $0.isOver ? nil : $0.nonce }
         return nonce?.isSame(as: other.nonce) == true && other.realm.isSame(as: challenge.realm)
@@ -90,7 +91,7 @@ final class DigestSession: Sendable {
         request.headers[.authorization]?.holds("nonce=" + ASCII.quoted(nonce)) == true
     }
 
-    /// Notes that the server has accepted a proof, and changes to the next nonce in the response (RFC 7616, 3.5). A
+    /// Records that the server has accepted a proof, and changes to the next nonce in the response (RFC 7616, 3.5). A
     /// response to a proof with an older nonce is ignored.
     func accept(_ response: HTTPResponse) {
         let information = response.headers["Authentication-Info"].map(HTTPChallenge.parameters) ?? []
@@ -113,8 +114,8 @@ final class DigestSession: Sendable {
         )
     }
 
-    /// Returns the parameters for the username. The extended form (RFC 8187) is only for servers that announce UTF-8.
-    /// Other servers receive the bytes.
+    /// Returns the parameters for the username. The extended form (RFC 8187) is used only for servers that announce
+    /// UTF-8. Other servers receive the bytes of the name.
     private static func parameters(of user: String, for challenge: DigestChallenge) -> String {
         if challenge.hashesUser {
             return "username=\"\(challenge.hash.hexadecimal("\(user):\(challenge.realm)"))\", userhash=true"

@@ -20,8 +20,9 @@ public import LetterheadFoundation
 /// }
 /// ```
 ///
-/// The signer runs for each attempt, below retries, redirects and the environment. Only cookies, and validators for a
-/// cache, are added later. Each call begins with the unsigned request, so nothing remains from an earlier signature.
+/// The signer runs for each attempt, below retries, redirects and the environment. Only cookies, and the validators
+/// that a cache adds, are added later. Each call begins with the unsigned request, so nothing remains from an earlier
+/// signature.
 ///
 /// A redirect to the same origin is signed. After a redirect to a different origin, no request is signed, even if
 /// `allowedOrigins` lists that origin.
@@ -29,8 +30,8 @@ public import LetterheadFoundation
 /// Laws:
 ///
 /// - ``sign(_:body:)`` reads the headers with `framedHeaders()`, which also contains headers from the body.
-/// - It only adds headers or query items, and may write the URL in an equivalent form. If it frames the body, the new
-///   body must be as replayable as before.
+/// - It only adds headers or query items, and may write the URL in an equivalent form. If it replaces the body by a
+///   framed one, the new body must be as replayable as before.
 /// - It throws if the request can't be signed. Nothing is sent in that case.
 public protocol RequestSigner: Sendable {
     /// Returns what ``sign(_:body:)`` must know about the body. Default: nothing.
@@ -39,19 +40,20 @@ public protocol RequestSigner: Sendable {
     /// Writes the signature into a request. Mark it as secret with `setSecret(_:for:)`.
     func sign(_ request: inout HTTPRequest, body: SignedBody) async throws
 
-    /// Returns the header names that the signature covers. If the server refuses the request and a link below has
-    /// changed one of these headers, the error names that header. Default: none.
+    /// Returns the header names that the signature covers. If a link below has changed one of these headers and the
+    /// server refuses the request, the error names the header. Default: none.
     func signedHeaders(of request: HTTPRequest) -> [HTTPHeaders.Name]
 
     /// Reads the response, and returns whether to sign and send the request once more, for example with the server
-    /// time. It is called once for each response. Default: false.
+    /// time. It is called for each response, but a request is sent at most twice. Default: false.
     func signsAgain(after response: HTTPResponse) async -> Bool
 
-    /// Throws an error if a response reports a failure that isn't visible in its status. It is called for the response
-    /// that the caller receives. Default: does nothing.
+    /// Throws an error if a response reports a failure that its status doesn't show. It is called for the response that
+    /// the caller receives. Default: does nothing.
     func check(_ response: HTTPResponse) throws(HTTPError)
 
-    /// Forgets what the signer has learned from servers. Default: does nothing.
+    /// Forgets everything that the signer has learned from servers, such as nonces. Resetting the client calls it.
+    /// Default: does nothing.
     func reset() async
 }
 
@@ -65,9 +67,11 @@ extension RequestSigner {
 
 /// What a signer knows about the request body.
 public struct SignedBody: Sendable {
-    /// What a signer needs to know. Reading a digest costs one pass over the body, for each attempt.
+    /// What a signer needs to know about the body. For a digest, the whole body is read before each attempt.
     public enum Need: Sendable, Hashable {
+        /// The signature doesn't depend on the body.
         case nothing
+        /// The number of bytes. It is nil in ``SignedBody`` if it isn't known.
         case length
         /// The digest and the length. A request with a one-shot body fails before anything is sent.
         case digest
@@ -85,7 +89,7 @@ public struct SignedBody: Sendable {
         let isReplayable = request.body.isEmpty || request.body.isReplayable
         switch need {
         case .nothing: self.init()
-        // Asking a one-shot body for its chunks could use it up.
+        // Asking for the chunks of a one-shot body could use it up.
         case .length: self.init(length: isReplayable ? try request.framedBody().length : request.body.contentLength)
         case .digest where !isReplayable:
             let rule = "the signature needs the digest of the body, which can be read only once (use a replayable body)"
@@ -106,7 +110,7 @@ public struct SignedBody: Sendable {
     }
 }
 
-/// What keys, signers and verifiers throw.
+/// The error that keys, signers and verifiers throw.
 typealias Failure = HTTPAuthentication.Failure
 
 extension HTTPAuthentication {
@@ -118,7 +122,8 @@ extension HTTPAuthentication {
     /// ```
     ///
     /// - Parameters:
-    ///   - signer: signs the requests. Links and the transport below must not change the parts that it signs.
+    ///   - signer: signs the requests. Links below the authentication, and the transport, must not change what it has
+    ///     signed.
     ///   - allowedOrigins: where requests are signed (see `HTTPAuthentication`). Without them, the signer is used for
     ///     the first origin only, until a reset.
     public static func signing(by signer: some RequestSigner, allowedOrigins: [URL]? = nil) -> HTTPAuthentication {
@@ -126,7 +131,7 @@ extension HTTPAuthentication {
     }
 }
 
-/// Signs and sends a request, and does so once more if the signer has learned something from the response.
+/// Signs and sends a request. If the signer has learned something from the response, it does so once more.
 struct SignAttempts: LoaderLink {
     private let signer: any RequestSigner
 
@@ -162,7 +167,7 @@ struct SignAttempts: LoaderLink {
         await next.reset()
     }
 
-    /// Returns a sent request with the original body and its framing, because the caller may send it again.
+    /// Returns a sent request with the original body and its framing, because the caller may send the request again.
     private static func unframed(_ sent: HTTPRequest, as original: HTTPRequest) -> HTTPRequest {
         // A redirect may have dropped the body.
         guard !original.body.isEmpty, !sent.body.isEmpty else { return sent }
@@ -174,7 +179,7 @@ struct SignAttempts: LoaderLink {
         return request
     }
 
-    /// Throws an error that explains a refusal if a signed header changed before the request was sent.
+    /// If a signed header was changed before the request was sent, throws an error that explains the refusal with it.
     private func check(_ response: HTTPResponse, _ signed: HTTPRequest) throws(HTTPError) {
         guard [400, 401, 403].contains(response.status.code) else { return }
         let (before, after) = (signed.framedHeaders(), response.request.framedHeaders())

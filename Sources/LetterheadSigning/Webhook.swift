@@ -11,7 +11,7 @@ public import LetterheadFoundation
 ///
 /// Pass the body bytes as received, before any decoding. While you replace a secret, pass both the old and the new one.
 public struct Webhook: Sendable {
-    /// The text before a signature.
+    /// The text before a signature in a header.
     private enum Form: String {
         case timestamped = "v1="
         case hash = "sha256="
@@ -25,7 +25,8 @@ public struct Webhook: Sendable {
     private let tolerance: Duration
     private let now: @Sendable () -> Date
 
-    /// A header such as `Stripe-Signature: t=1492774577,v1=5257a869…`, with a signature over the time and the body.
+    /// Describes webhooks with a header such as `Stripe-Signature: t=1492774577,v1=5257a869…`. The signature covers the
+    /// time and the body.
     ///
     /// - Parameters:
     ///   - secrets: the text of the secrets. The first one signs.
@@ -40,15 +41,20 @@ public struct Webhook: Sendable {
         Webhook(form: .timestamped, secrets: secrets, header: header, tolerance: tolerance, now: now)
     }
 
-    /// A header such as `X-Hub-Signature-256: sha256=757107ea…`, with a signature over the body only. Replays aren't
-    /// detected.
+    /// Describes webhooks with a header such as `X-Hub-Signature-256: sha256=757107ea…`. The signature covers the body
+    /// only, so replays aren't detected.
     ///
     /// The prefix `sha256=` is optional, and the signature may be in Base64 as in `X-Shopify-Hmac-Sha256`.
+    ///
+    /// - Parameters:
+    ///   - secrets: the text of the secrets. The first one signs.
+    ///   - header: the header name.
     public static func sha256(_ secrets: Secret..., header: HTTPHeaders.Name = "X-Hub-Signature-256") -> Webhook {
         Webhook(form: .hash, secrets: secrets, header: header, tolerance: .zero) { Date() }
     }
 
-    /// The headers of Slack: `X-Slack-Request-Timestamp` and `X-Slack-Signature: v0=a2114d57…`.
+    /// Describes the webhooks of Slack, with the headers `X-Slack-Request-Timestamp` and
+    /// `X-Slack-Signature: v0=a2114d57…`.
     ///
     /// - Parameters:
     ///   - secrets: the text of the secrets. The first one signs.
@@ -61,11 +67,12 @@ public struct Webhook: Sendable {
         Webhook(form: .slack, secrets: secrets, header: "X-Slack-Signature", tolerance: tolerance, now: now)
     }
 
-    /// The headers of Standard Webhooks: `webhook-id`, `webhook-timestamp` and `webhook-signature: v1,…`. A webhook
-    /// that names the same headers `svix-id`, `svix-timestamp` and `svix-signature` is verified as well.
+    /// Describes Standard Webhooks, with the headers `webhook-id`, `webhook-timestamp` and `webhook-signature: v1,…`.
+    ///
+    /// A webhook that calls these headers `svix-id`, `svix-timestamp` and `svix-signature` is verified as well.
     ///
     /// - Parameters:
-    ///   - secrets: each in Base64, usually after `whsec_`. The first one signs.
+    ///   - secrets: the secrets in Base64, usually after `whsec_`. The first one signs.
     ///   - tolerance: the largest difference between the time in the webhook and the current date. It allows for
     ///     different clocks and for the delivery. Other webhooks are refused, because they may be replays.
     ///   - now: returns the current date.
@@ -80,7 +87,7 @@ public struct Webhook: Sendable {
     /// - Throws: `HTTPAuthentication.Failure` with the reason `.missingSignature`, `.invalidSignature` or
     ///   `.misconfigured` (a secret is empty or malformed).
     public func verify(_ body: Data, headers: HTTPHeaders) throws {
-        // Svix uses its name as the prefix of the same headers.
+        // Svix uses the same headers with its name as the prefix.
         let prefix =
             form == .standard && !headers.contains(header) && headers.contains("svix-signature")
             ? "svix-" : "webhook-"
@@ -99,7 +106,8 @@ public struct Webhook: Sendable {
             }
         if form != .hash { try check(time) }
         let id = headers[HTTPHeaders.Name(prefix + "id")]
-        // The signed text joins its parts with points, so an identifier with a point could move the end of a part.
+        // The signed text consists of parts that are joined with points. An identifier with a point could therefore
+        // move the end of a part.
         guard form != .standard || id?.utf8.contains(UInt8(ascii: ".")) == false else {
             throw Failure(.invalidSignature, "the webhook's \(prefix)id is missing or contains a period")
         }

@@ -62,7 +62,7 @@ struct StreamConnections: Sendable {
     let options: HTTPRequestOptions
     let first: StreamConnection
     /// Returns the request to send after an error that would end the stream, or nil to throw the error. The closure
-    /// itself is nil if the caller has passed none.
+    /// itself is nil if all connections send the same request.
     let restart: (@Sendable (HTTPError) async throws -> StreamConnection?)?
 }
 

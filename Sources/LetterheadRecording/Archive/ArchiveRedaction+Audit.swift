@@ -4,7 +4,7 @@ import LetterheadFoundation
 
 /// The search for strings in an archive that are likely to be secrets.
 ///
-/// In a text without names, at most one string is found: the one that matches the earliest rule.
+/// In a text without names, the search returns at most one string: the one that matches the earliest rule.
 extension ArchiveRedaction {
     /// Searches the entries, and the texts that a flight recorder has added.
     func findings(in archive: HAR) -> [Cassette.Finding] {
@@ -15,7 +15,7 @@ extension ArchiveRedaction {
     }
 
     /// Searches an entry, including its error. Random text in the path isn't a finding, because paths often contain
-    /// identifiers, and they have no names.
+    /// identifiers.
     func findings(in entry: HAR.Entry, _ place: String) -> [Cassette.Finding] {
         let (url, request, response) = (entry.request.url, entry.request, entry.response)
         let items = findings(inItems: URLParts(url).query ?? "", "\(place), URL")
@@ -41,8 +41,8 @@ extension ArchiveRedaction {
         if names.isSecret(header: name), !value.holds(Self.placeholder) {
             return [Self.finding(place, "value of a secret name", value.utf8)]
         }
-        // Random text is expected in some fields, as in a path. The checksum names that AWS uses for chunked bodies
-        // look random, too.
+        // In some fields, random text is normal, as in a path. The checksum names that AWS uses for chunked bodies look
+        // random, too.
         let isRandom =
             [.digest, .condition].contains(name.fieldClass) || [.eTag, .location, .contentLocation].contains(name)
         guard name == "Upload-Metadata" else { return findings(in: value, place, judgesRandom: !isRandom) }
@@ -74,7 +74,7 @@ extension ArchiveRedaction {
             var path = [place]
             search(json, redact(json, isSecret: false), &path, &found)
         }
-        // A name can contain a secret, too.
+        // A name can contain a secret as well as a value can.
         let hasSecret = self.body(data, mediaType: type, isSecret: false) != data
         return found.isEmpty ? findings(in: [UInt8](data), hasSecret: hasSecret, place) : found
     }
@@ -157,8 +157,8 @@ extension ArchiveRedaction {
         let firsts = Set(formats.flatMap { $0.starts.compactMap(\.utf8.first) })
         let isFirst = (UInt8.min...UInt8.max).map { firsts.contains($0) }
         var best: (index: Int, found: ArraySlice<UInt8>)?
-        // For each format, the end of the last run. A later start in the same run would have fewer characters, so it is
-        // skipped, and each byte is read once.
+        // For each format, the end of the last run. A start inside that run would be followed by fewer characters, so
+        // it is skipped. Each byte is therefore read once.
         var ends = formats.map { _ in 0 }
         for place in bytes.indices where isFirst[Int(bytes[place])] {
             for (index, format) in formats.enumerated() where index < best?.index ?? formats.count {

@@ -25,8 +25,8 @@ struct ArchiveRedaction: Sendable {
 
     /// Returns a body without secret values.
     ///
-    /// - Parameter isSecret: whether the whole body is secret, as in a response from a token endpoint. Some JSON
-    ///   members of such a response are never secret, such as `token_type`. They stay.
+    /// - Parameter isSecret: whether the whole body is secret, as in a response from a token endpoint. JSON members
+    ///   that such a response may show, such as `token_type`, are kept.
     func body(_ data: Data, mediaType: MediaType?, isSecret: Bool) -> Data {
         if mediaType?.isMultipart == true {
             return isSecret ? Data(Self.placeholder.utf8) : multipart(data, mediaType)
@@ -35,7 +35,7 @@ struct ArchiveRedaction: Sendable {
         let isText = mediaType.map { Redaction.hidesText([.contentType: $0.description]) } == true
         // A body can be truncated in the middle of a character, or have a charset other than UTF-8.
         let valid = String(data: data, encoding: .utf8)
-        // An image contains no names to search for. Text in UTF-16 contains zeros, and its names can't be found.
+        // An image contains no names to search for. Text in UTF-16 contains zero bytes, and its names can't be found.
         if !isSecret, !isText, valid == nil, data.contains(0) { return data }
         let text = valid ?? String(decoding: data, as: UTF8.self)
         let json = valid.flatMap { isForm && !Self.isDocument($0) ? nil : Self.json($0) }
@@ -72,8 +72,8 @@ struct ArchiveRedaction: Sendable {
     private func document(_ text: String, _ json: JSONValue, isSecret: Bool = false, depth: Int = 3) -> String {
         let redacted = redact(json, isSecret: isSecret, depth: depth)
         let encoded = (try? JSONEncoder.sorting().encode(redacted)).map { String(decoding: $0, as: UTF8.self) }
-        // If several members have the same name, the decoded value contains only one. The others could hold a secret,
-        // so the document is encoded anew.
+        // If several members have the same name, the decoded value contains only one of them. The others could contain
+        // a secret, so the document is encoded anew from that value.
         return redacted == json && Self.names(in: text) == Self.names(in: encoded ?? "")
             ? text : encoded ?? Self.placeholder
     }
@@ -124,8 +124,8 @@ struct ArchiveRedaction: Sendable {
         text.replacingBytes(of: Redaction.placeholder, with: Self.placeholder)
     }
 
-    /// Returns a cookie name and its attributes. Any other segment is redacted, and so is one with a comma, because it
-    /// may contain a second cookie.
+    /// Returns a cookie name and its attributes. Any other segment is redacted. So is a segment with a comma, because
+    /// it may contain a second cookie.
     private func cookie(_ value: String) -> String {
         let segments = value.split(at: ";", omittingEmpty: false)
         let attributes = segments.dropFirst().filter { !$0.isEmpty }.map { segment in
@@ -153,8 +153,8 @@ struct ArchiveRedaction: Sendable {
         "expires_in", "refresh_token_expires_in", "interval",
     ]
 
-    /// - Parameter keepsPublic: whether to keep the public members of a token response. Everything inside a secret
-    ///   member is secret.
+    /// - Parameter keepsPublic: whether to keep the public members of a token response. They are at its top level only,
+    ///   so inside a member it is false.
     func redact(_ value: JSONValue, isSecret: Bool, keepsPublic: Bool = true, depth: Int = 3) -> JSONValue {
         switch value {
         case .object(let members):

@@ -37,10 +37,10 @@ struct HAR: Codable, Sendable {
         var _failure: String?
     }
 
-    /// A member that the format requires. Its content is ignored.
+    /// A member that the format requires. Its content is never read.
     struct NoCache: Codable, Sendable {}
 
-    /// A member that the format requires. The headers already contain the cookies, so its content is ignored, and an
+    /// A member that the format requires. The headers already contain the cookies, so its content isn't read, and an
     /// empty array is written.
     struct NoCookies: Codable, Sendable {
         init() {}
@@ -109,7 +109,7 @@ struct HAR: Codable, Sendable {
         var _pieces: [Piece]?
         /// Whether the recording ends before the end of the body.
         var _truncated: Bool?
-        /// Whether a flight recorder has not kept the body. Such a body isn't compared.
+        /// Whether a flight recorder has left out the body. Such a body isn't compared.
         var _dropped: Bool?
     }
 
@@ -156,7 +156,7 @@ extension HAR {
     ///
     /// - Parameter name: names the file in errors.
     init(_ file: URL, name: String) throws {
-        // The file is mapped, so that it takes no memory before its size is checked.
+        // A mapped file takes no memory before its size is checked.
         let data = try Data(contentsOf: file, options: .alwaysMapped)
         guard data.count <= Self.largestFile else {
             throw RecordingError(
@@ -206,8 +206,11 @@ extension HAR.Content {
 
     /// The body bytes, or nil if the archive doesn't contain them.
     ///
-    /// Some programs break Base64 into lines, or declare Base64 although they write plain text. If a body isn't text,
-    /// or has a charset other than UTF-8, some programs write each byte as a character.
+    /// Programs write bodies in different ways, and this property reads all of these:
+    ///
+    /// - Base64 that is broken into lines.
+    /// - Plain text that is declared as Base64.
+    /// - A character for each byte, if the body isn't text or has a charset other than UTF-8.
     var data: Data? {
         let type = mimeType.flatMap { MediaType($0) }
         if text?.isEmpty != false, let params, type?.essence == MediaType.form.essence {
@@ -230,8 +233,7 @@ extension HAR.Content {
 }
 
 extension HAR.Entry {
-    /// The reason why a response can't be replayed because its body is missing in the archive. Nil if it can be
-    /// replayed.
+    /// The reason why the response can't be replayed: its body is missing in the archive. nil if it can be replayed.
     var gap: String? {
         guard let content = response.content else { return nil }
         if content._dropped == true { return content.comment ?? "it was not recorded" }
@@ -263,10 +265,10 @@ public struct RecordingError: LocalizedError, Sendable, CustomStringConvertible 
 }
 
 extension Data {
-    /// Returns the range where other bytes occur first. It's fast in a debug build, too.
+    /// Returns the range where other bytes occur first. It is fast in a debug build, too.
     ///
-    /// The unsafe calls are correct: the pointers are valid until the closures return, and each comparison stays inside
-    /// the bytes.
+    /// The unsafe calls are correct, because the pointers are valid until the closures return and each comparison stays
+    /// inside the bytes.
     @safe func position(of other: Data) -> Range<Int>? {
         unsafe withUnsafeBytes { bytes in
             unsafe other.withUnsafeBytes { pattern in

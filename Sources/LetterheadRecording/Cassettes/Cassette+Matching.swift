@@ -19,8 +19,8 @@ extension Cassette {
         public var ignoredJSONPaths: Set<String>
         /// Whether bodies are compared. Default: true.
         public var comparesBody: Bool
-        /// Whether the last matching entry responds again when all entries that match a request are used. Default:
-        /// false.
+        /// Whether the last matching entry responds again once all matching entries have been used. If it is false,
+        /// such a request counts as one without an entry. Default: false.
         public var repeatsEntries: Bool
 
         /// Creates rules. Each property documents its default.
@@ -59,7 +59,8 @@ struct CassetteKey: Equatable {
         body = matching.comparesBody ? CassetteBody(request.postData, ignoring: paths, redaction) : .none
     }
 
-    /// Returns the differences from an entry, and their weight. The entry with the smallest weight is the nearest one.
+    /// Returns the differences from an entry, and their weight. For the error message, the entry with the smallest
+    /// weight is the nearest one.
     func differences(from entry: CassetteKey) -> (weight: Int, texts: [String]) {
         var found: [(weight: Int, text: String)] = []
         if method != entry.method { found.append((3, "the method is \(method), not \(entry.method)")) }

@@ -41,8 +41,8 @@ extension Cassette {
 
     /// Returns a request without secrets.
     ///
-    /// A compressed body is decompressed, to find its secrets and to compare its content. If that fails, the whole body
-    /// counts as a secret.
+    /// A compressed body is decompressed, so that its secrets are found and its content can be compared. If that fails,
+    /// the whole body counts as a secret.
     func archived(_ request: HTTPRequest) async -> HAR.Request {
         let (redaction, headers) = (self.redaction.adding(request.redaction), request.framedHeaders())
         let url = request.redaction.url(of: request)

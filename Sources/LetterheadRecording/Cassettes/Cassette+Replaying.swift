@@ -51,7 +51,7 @@ extension Cassette {
         return refused(request, message)
     }
 
-    /// Creates the error for a request, and stores its message so that ``verify()`` throws it, too.
+    /// Creates the error for a request, and stores its message for ``verify()``, which throws it as well.
     private func refused(_ request: HTTPRequest, _ message: String) -> HTTPError {
         state.withLock { if $0.refused.count < 20 { $0.refused.append(message) } }
         return HTTPError(.unexpectedRequest, request: request, message: message, mayHaveBeenSent: false)
@@ -75,7 +75,7 @@ extension Cassette {
     }
 }
 
-/// Waits on a clock as long as the recorded exchange did, within the request time limits.
+/// Waits on a clock as long as the recorded exchange did, unless a time limit of the request passes first.
 struct ReplayTime: Sendable {
     let request: HTTPRequest
     let clock: any Clock<Duration>
@@ -126,7 +126,7 @@ extension HAR.Entry {
     fileprivate func result(of request: HTTPRequest, _ time: ReplayTime) throws(HTTPError) -> HTTPResponse {
         let (pieces, isCut) = (response.content?._pieces, response.content?._truncated == true)
         let error = _failure.map { code in
-            // With these error codes, nothing was sent.
+            // These error codes mean that nothing was sent.
             let isUnsent = ["cannotConnect", "insecureConnection", "proxyRefused"].contains(code)
             return HTTPError(
                 HTTPError.Code(rawValue: code), request: request, message: "as recorded", mayHaveBeenSent: !isUnsent)
@@ -153,8 +153,8 @@ extension HAR.Response {
         if headers.contains(.contentLength), !data.isEmpty {
             headers[.contentLength] = isEncoded ? nil : "\(data.count)"
         }
-        // Other programs store the characters of a text. Their bytes are UTF-8 here, even if the server sent a
-        // different charset.
+        // Other programs store the text as characters. Here its bytes become UTF-8, even if the server sent a different
+        // charset.
         if let type = headers.type, type["charset"] != nil, content?.encoding == nil, content?.size != data.count {
             headers[.contentType] = type.setting("charset", to: "utf-8").description
         }

@@ -34,11 +34,11 @@ import Synchronization
 ///
 /// ``loader`` is a transport that replays. ``link`` replays, too, and doesn't call the next loader then.
 ///
-/// - A request matches an entry with the same method, URL and body. Secret values are ignored. ``Matching`` changes
-///   these rules.
+/// - A request matches an entry with the same method, URL and body. Secret values are ignored. To change these rules,
+///   pass a ``Matching``.
 /// - If several entries match, the first unused one responds. Each entry is used once.
-/// - A request without an entry fails with `.unexpectedRequest`. The error names the nearest entry and how it differs.
-///   In a mode that records, ``link`` sends the request instead.
+/// - If no entry matches, the request fails with `.unexpectedRequest`. The error names the nearest entry and how it
+///   differs. In a mode that records, ``link`` sends the request instead.
 public final class Cassette: Sendable {
     // This type is a class because the link, the loader and the test share one recording.
 
@@ -72,8 +72,8 @@ public final class Cassette: Sendable {
     }
 
     struct State {
-        /// The entries that this cassette has recorded. They aren't replayed. An entry is nil until its response is
-        /// complete.
+        /// The entries that this cassette has recorded, in the order of their requests. They aren't replayed. An entry
+        /// is nil until its response is complete.
         var new: [HAR.Entry?] = []
         /// The indices of replayed entries.
         var used: Set<Int> = []
@@ -83,7 +83,7 @@ public final class Cassette: Sendable {
         var refused: [String] = []
     }
 
-    /// The location of the archive.
+    /// The file with the archive.
     public let file: URL
     let records: Bool
     let replays: Bool
@@ -134,7 +134,7 @@ public final class Cassette: Sendable {
         (self.clock, timeline) = (clock, Timeline(clock))
     }
 
-    /// Opens the cassette for one test: the file `Cassettes/FILE/TEST.har` next to the test file.
+    /// Opens the cassette for one test, which is the file `Cassettes/FILE/TEST.har` next to the test file.
     ///
     /// - Parameters:
     ///   - test: the test name. Default: the calling function.
@@ -164,9 +164,9 @@ public final class Cassette: Sendable {
     /// let receipt = try await clock.run { try await client.send(payment) }
     /// ```
     ///
-    /// The waits take no time if the test clock runs, as in this example. The trait `.replaying` of
-    /// LetterheadTestingSupport does so, too. The recorder has removed the secrets, so they aren't compared. If the
-    /// recorder has not kept a response body, the request for it fails.
+    /// The waits take no time if the test clock runs, as in this example and with the trait `.replaying` of
+    /// LetterheadTestingSupport. The recorder has removed the secrets, so they aren't compared. If the recorder has not
+    /// kept a response body, the request for it fails.
     ///
     /// - Parameters:
     ///   - flight: the file from the recorder. Any other archive is replayed without waits and failures.
@@ -182,7 +182,7 @@ public final class Cassette: Sendable {
 
     /// Throws an error if a request had no entry with a response. Call it at the end of a test.
     ///
-    /// The request itself has failed, too, but the code under test may have caught that error.
+    /// Such a request fails as well, but the code under test may have caught its error.
     ///
     /// - Throws: an error that lists each request without an entry, with the differences from the nearest entry, and
     ///   each response that can't be replayed.
@@ -192,9 +192,8 @@ public final class Cassette: Sendable {
         throw RecordingError(refused.joined(separator: "\n"))
     }
 
-    /// A transport that replays the cassette. It never records, so a request without an entry fails in every mode.
-    ///
-    /// To record, use ``link``.
+    /// A transport that replays the cassette. It never records, so a request without an entry fails in every mode. To
+    /// record, use ``link``.
     public var loader: any HTTPLoader {
         CassetteLink(cassette: self) --> AnyLoader { [self] request in throw await mismatch(of: request) }
     }
@@ -202,18 +201,19 @@ public final class Cassette: Sendable {
     /// A link that records responses from the next loader, or replays recorded ones without calling it.
     public var link: any LoaderLink { CassetteLink(cassette: self) }
 
-    /// How many entries in the file are unused. A test can check that it is zero at the end.
+    /// The number of entries in the file that no request has used. At the end of a test, check that it is zero to find
+    /// requests that your code no longer sends.
     public var unused: Int { state.withLock { recorded.count - $0.used.count } }
 
-    /// All entries with a complete response: those in the file, and new ones.
+    /// The entries with a complete response: those in the file, and then the new ones.
     private var archive: HAR {
         var archive = HAR()
         archive.log.entries = recorded.map(\.entry) + state.withLock { $0.new.compactMap(\.self) }
         return archive
     }
 
-    /// The responses with a complete body, and the bodies of their requests. A browser may export an archive without
-    /// some bodies.
+    /// The responses with a complete body, and the bodies of their requests. A response is left out if its body is
+    /// missing, as in some archives from browsers.
     package var responses: [(response: HTTPResponse, sent: Data?, template: String?, route: String?)] {
         archive.log.entries.compactMap { entry in
             let content = entry.response.content

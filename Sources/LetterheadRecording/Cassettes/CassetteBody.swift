@@ -4,8 +4,9 @@ import Letterhead
 
 /// A body in a form that can be compared, without secrets and ignored values.
 ///
-/// JSON has a value for each path, so the order of members doesn't matter. A form has a string for each index and name.
-/// Multipart boundaries, which are random, are replaced.
+/// - JSON has a value for each path, so the order of members doesn't matter.
+/// - A form has a string for each index and name.
+/// - Multipart boundaries are random, so each is replaced by the same text.
 enum CassetteBody: Equatable {
     case none
     case values([[String]: JSONValue])
@@ -65,7 +66,8 @@ extension Data {
 }
 
 extension JSONValue {
-    /// Collects values by their paths, without ignored paths. An object or an array is collected as an empty one.
+    /// Collects values by their paths, without ignored paths. An object is collected as an empty one. An array is
+    /// collected as the number of its elements, or as an empty one if the ignored paths cover all elements.
     fileprivate func collect(_ path: [String], without ignored: [JSONPath], into values: inout [[String]: JSONValue]) {
         guard !ignored.contains(where: { $0.fits(path) }) else { return }
         switch self {
@@ -85,7 +87,7 @@ extension JSONValue {
 
 /// A path to values in a JSON body: `$.items[*].id`, `$['a name.with.dots'][0]`.
 struct JSONPath {
-    /// The names and the indices. A nil step matches every element or member.
+    /// The names and the indices. A nil step is a `*`, which matches every element or member.
     private(set) var steps: [String?] = []
 
     func fits(_ path: [String]) -> Bool {

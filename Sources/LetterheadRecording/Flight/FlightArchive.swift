@@ -34,10 +34,11 @@ extension HAR {
         self.log._flight = HAR.Flight(failed: failed, error: text.map(redaction.text), system: system, loads: list)
     }
 
-    /// Returns the latest load that ended with an error, or nil.
+    /// Returns the latest load that ended with an error, or nil if there is none.
     ///
-    /// A load that sent the request with the given id is preferred, and among these one with the same error text.
-    /// Otherwise, the text decides: if the id is known, a load with other exchanges can't be the right one.
+    /// If a load has sent the request with the given identifier, it is the one, and the error text decides only among
+    /// several such loads. If no load has sent it, only the text decides. But if the identifier is known, a load with
+    /// other exchanges can't be the right one.
     private static func failed(_ loads: [Int: FlightLog.Load], _ id: HTTPRequest.ID?, _ text: String) -> Int? {
         let latest = loads.sorted { $0.value.start > $1.value.start }
         let same = latest.filter { $0.value.events.last(where: \.isEndOfLoad)?[.error]?.isSame(as: text) == true }
@@ -55,7 +56,8 @@ extension FlightLog.Load {
         return Set((events.map { $0[.traceID] } + fields).compactMap(\.self))
     }
 
-    /// Returns whether this load is the given one, has run at the same time, or belongs to the same parent.
+    /// Returns whether this load belongs in an archive about the given load: it is the load itself, has run at the same
+    /// time, or belongs to the same parent.
     fileprivate func concerns(_ own: Int, _ number: Int, _ other: FlightLog.Load) -> Bool {
         let family = [number, other.events.first?.parent]
         return family.contains(own) || events.first?.parent.map { family.contains($0) } == true

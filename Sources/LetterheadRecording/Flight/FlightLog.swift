@@ -29,14 +29,14 @@ struct FlightLog: Sendable {
         fileprivate(set) var removed = 0
         fileprivate(set) var bytes = 0
 
-        /// The number that counts for the limit. A load without exchanges is kept, too, and counts as one.
+        /// The number that counts for the limit. A load without exchanges counts as one, because it is kept, too.
         var count: Int { max(1, exchanges.count) }
     }
 
     let mostExchanges: Int
     let mostBytes: Int
     private(set) var loads: [Int: Load] = [:]
-    /// How many exchanges the recorder has removed so far.
+    /// The number of exchanges that the recorder has removed so far.
     private(set) var removed = 0
     private var order: [Int] = []
     private var (count, bytes, events) = (0, 0, 0)
@@ -82,7 +82,7 @@ struct FlightLog: Sendable {
         add(loads.values[index], 1)
     }
 
-    /// Removes the oldest loads until the limits are kept. Of the last load, only the oldest exchanges are removed.
+    /// Removes the oldest loads until the limits are met. If only one load is left, its oldest exchanges are removed.
     private mutating func trim() {
         while count > mostExchanges || bytes > mostBytes, let oldest = order.first {
             if order.count == 1, loads[oldest]?.count ?? 1 > 1 {
@@ -100,7 +100,7 @@ extension HTTPEvent {
 }
 
 extension FlightLog.Load {
-    /// The events that contain exchange results. They are kept even if an exchange has very many events.
+    /// The events with the results of an exchange. They are kept even if an exchange has very many events.
     private static let results: Set<HTTPEvent.Name> = [.responseHead, .exchangeEnd, .exchangeFailed]
 
     fileprivate mutating func add(_ event: HTTPEvent, at place: Int, _ most: Int) {
@@ -111,8 +111,8 @@ extension FlightLog.Load {
         bytes += event.bytes
     }
 
-    /// Removes the oldest exchange, and the events between the start of the load and the next exchange. The only
-    /// exchange of a load stays.
+    /// Removes the oldest exchange, and the events between the start of the load and the next exchange. If the load has
+    /// only one exchange, nothing is removed.
     fileprivate mutating func removeFirst() {
         guard exchanges.count > 1 else { return }
         bytes -= exchanges.removeFirst().bytes

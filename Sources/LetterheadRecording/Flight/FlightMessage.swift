@@ -2,8 +2,8 @@
 import Letterhead
 import LetterheadFoundation
 
-/// A request or a response that a flight recorder keeps. It contains no secret header values, and as much of the body
-/// as is kept.
+/// A request or a response that a flight recorder keeps. It contains no secret header values. Of its body, it contains
+/// the part that the limits allow.
 struct FlightMessage: Sendable {
     typealias Limits = (bytes: Int, keepsBinary: Bool)
 
@@ -12,7 +12,7 @@ struct FlightMessage: Sendable {
     private(set) var reason = ""
     private(set) var isStreamed = false
     private(set) var pieces: [(data: Data, time: Duration)] = []
-    /// The reason why bytes of the body are missing, or nil.
+    /// The reason why bytes of the body are missing, or nil if the body is complete.
     private(set) var gap: String?
     private let headBytes: Int
     private var bodyBytes = 0
@@ -43,7 +43,7 @@ struct FlightMessage: Sendable {
 
     mutating func append(_ data: Data, at time: Duration, _ limits: Limits) {
         guard gap == nil else { return }
-        // A piece uses memory beside its bytes.
+        // Each piece uses some memory in addition to its bytes.
         guard bodyBytes + data.count + 64 <= limits.bytes else {
             return gap =
                 pieces.isEmpty ? "the body was too large to keep" : "the rest of the body was too large to keep"

@@ -34,8 +34,8 @@ import Synchronization
 ///
 /// - Before it keeps a message, it removes secret headers, secret values in the query, and bodies that are secret as a
 ///   whole.
-/// - It keeps other bodies by reference and doesn't copy them. When it writes an archive, it removes the secret values
-///   in these bodies, and in URLs in headers.
+/// - It keeps other bodies by reference and doesn't copy them. The secret values in these bodies, and in URLs in
+///   headers, are removed when it writes an archive.
 /// - By default, it keeps only bodies of JSON, forms, event streams and plain text.
 public final class FlightRecorder: HTTPObserver {
     private let log: Mutex<FlightLog>
@@ -49,8 +49,9 @@ public final class FlightRecorder: HTTPObserver {
     ///     Default: 50.
     ///   - bytes: the memory for messages and events. The minimum is 65,536 bytes. If the memory is used up, the oldest
     ///     load is removed first. Default: 4 MiB.
-    ///   - bodyLimit: the maximum size of a body to keep. Of a larger one, only the beginning of a streamed body is
-    ///     kept. With 0, no bodies are kept. Default: nil (an eighth of `bytes`, which is also the maximum).
+    ///   - bodyLimit: the maximum size of a body to keep. If a streamed body is larger, its beginning is kept. Any
+    ///     other larger body is not kept. With 0, no bodies are kept. Default: nil (an eighth of `bytes`, which is also
+    ///     the maximum).
     ///   - keepsBinaryBodies: whether to keep bodies of other types, too, such as XML, HTML and images. Their secrets
     ///     aren't removed, and only the audit searches for them. Compressed bodies are never kept. Default: false.
     ///   - now: returns the date for the entries. Default: the system date.
@@ -65,7 +66,7 @@ public final class FlightRecorder: HTTPObserver {
     }
 
     public func record(_ event: HTTPEvent) {
-        // A piece of a body is kept when it arrives with its bytes, as a message.
+        // Each piece of a body also arrives as a message with its bytes, so the event isn't kept.
         if event.name != .bodyPiece { log.withLock { $0.add(event) } }
     }
 
@@ -93,17 +94,21 @@ public final class FlightRecorder: HTTPObserver {
 
     /// Writes an archive that contains a failed load and the loads that can explain it.
     ///
-    /// These are the loads that ran at the same time or were sent on behalf of the failed one, such as a request for a
-    /// token, and the earlier loads of the same operation. Loads belong to one operation if they have the same trace,
-    /// which `TraceContextPropagation` and tracing adapters set, or if their requests have the same `X-Correlation-ID`
-    /// or `X-Request-ID`. To send such a header, derive a client for the operation:
-    /// `client.header("X-Correlation-ID", id)`.
+    /// These are the other loads:
+    ///
+    /// - loads that ran at the same time
+    /// - loads that were sent on behalf of the failed one, such as a request for a token
+    /// - earlier loads of the same operation
+    ///
+    /// Loads belong to one operation if they have the same trace, which `TraceContextPropagation` and tracing adapters
+    /// set, or if their requests have the same `X-Correlation-ID` or `X-Request-ID`. To send such a header, derive a
+    /// client for the operation: `client.header("X-Correlation-ID", id)`.
     ///
     /// The archive has an entry for each exchange: each attempt, each redirect and each request for a token. The member
     /// `_flight` describes each load: its template and route, its settings, its result and its events.
     ///
-    /// If the recorder doesn't know the error, the archive contains everything that it keeps. This happens if your code
-    /// has thrown a different error than the client.
+    /// If the recorder doesn't know the error, for example because your code has thrown a different error than the
+    /// client, the archive contains everything that the recorder keeps.
     ///
     /// Before writing the file, the recorder searches the archive for values that look like secrets, as
     /// ``Cassette/audit()`` does.
@@ -115,10 +120,10 @@ public final class FlightRecorder: HTTPObserver {
     ///     standard names.
     /// - Returns: the file URL. Its name consists of `flight-`, the date in seconds since 1970, a random text, and
     ///   `.har`.
-    /// - Throws: an error that names each field with a value that looks like a secret. In this case, nothing is
-    ///   written: add the field names to `redaction`. Also an error from the file system.
+    /// - Throws: an error that names each field with a value that looks like a secret. In this case, no file is
+    ///   written: add the field names to `redaction`, and call the method again. Also an error from the file system.
     public func dump(around error: any Error, to folder: URL, redaction: Redaction = .standard) throws -> URL {
-        // If a response has arrived in part, only the error contains that part.
+        // If only a part of a response has arrived, only the error contains that part.
         let partial = (error as? HTTPError)?.response.map { FlightMessage($0, bodies) }
         let log = log.withLock { $0 }
         let all = log.redaction(redaction).adding((error as? HTTPError)?.request.redaction ?? redaction)

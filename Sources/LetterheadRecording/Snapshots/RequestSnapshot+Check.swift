@@ -37,7 +37,7 @@ extension RequestSnapshot {
     }
 }
 
-/// A text file that a person has reviewed.
+/// A text file that a person reviews before it's committed.
 package enum RecordedText {
     /// Returns the text in the file, or nil if the environment variable `LETTERHEAD_SNAPSHOTS` is `record`. In this
     /// case, the new text has replaced the file.
@@ -80,7 +80,7 @@ enum LineDifference {
         var lines = old.map { (mark: " ", text: $0) }
         for case .remove(let place, _, _) in difference.removals { lines[place].mark = "-" }
         for case .insert(let place, let text, _) in difference.insertions {
-            // The offset of an insertion counts only the lines that aren't removed.
+            // The offset of an insertion counts only the lines that are not removed.
             let kept = lines.indices.filter { lines[$0].mark != "-" }
             lines.insert(("+", text), at: place < kept.count ? kept[place] : lines.count)
         }

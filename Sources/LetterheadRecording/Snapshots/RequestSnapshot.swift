@@ -16,9 +16,9 @@ import LetterheadFoundation
 /// - Secrets become `REDACTED`.
 /// - Multipart boundaries, idempotency keys and trace headers become fixed placeholders.
 public struct RequestSnapshot: Sendable, CustomStringConvertible {
-    /// The text.
+    /// The text that is compared with the file.
     public let text: String
-    /// The file extension for the snapshot, such as `http`.
+    /// The file extension of the snapshot file. Default: `http`.
     public let fileExtension: String
 
     /// Creates a snapshot of a request that a mock has received or a request builder has built.
@@ -58,7 +58,7 @@ public struct RequestSnapshot: Sendable, CustomStringConvertible {
             headers: redaction.headers, parameters: redaction.parameters, values: redaction.values)
         for field in headers where Self.isVolatile(field.name) { request.headers[field.name] = "VOLATILE" }
         if !headers.contains(.contentEncoding), let data, let json = Self.indented(data, headers.type) {
-            // JSON members can have a different order in each run.
+            // The order of JSON members can differ in each run, so the body is replaced by one with sorted members.
             request.headers[.contentType] = headers[.contentType]
             request.body = DataBody(Data(json.utf8), contentType: .json)
         }
@@ -72,7 +72,8 @@ public struct RequestSnapshot: Sendable, CustomStringConvertible {
 }
 
 extension RequestSnapshot {
-    /// Returns whether a header value differs in each run: trace headers, request identifiers, and idempotency keys.
+    /// Returns whether a header value differs in each run, as trace headers, request identifiers and idempotency keys
+    /// do.
     private static func isVolatile(_ name: HTTPHeaders.Name) -> Bool {
         name.fieldClass == .trace || name == .idempotencyKey || name == "X-Idempotency-Key"
     }

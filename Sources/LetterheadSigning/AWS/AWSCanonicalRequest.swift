@@ -2,7 +2,7 @@
 import Letterhead
 import LetterheadFoundation
 
-/// A request in canonical form. The signer and the server both compute it and hash it.
+/// A request in canonical form. The signer and the server both compute this form and sign its hash.
 struct AWSCanonicalRequest {
     /// The names of the covered headers, in lower case, sorted, and separated by semicolons.
     let signedHeaders: String
@@ -56,7 +56,7 @@ struct AWSCanonicalRequest {
         return values.sorted { $0.key < $1.key }
     }
 
-    /// The headers that aren't signed, because other links and proxies change them, and the signature itself.
+    /// The headers that aren't signed: those that other links and proxies change, and the signature itself.
     private static let unsigned: Set<HTTPHeaders.Name.Class> = [.connection, .credential, .condition, .trace, .way]
 }
 
@@ -76,7 +76,7 @@ extension HTTPRequest {
         }
         query = QueryParameters(
             query.flatMap { item in
-                // An item that is marked as secret isn't from a URL, so it has this form already.
+                // A secret item isn't from a URL, so it has this form already.
                 let text = QueryParameters([item]).escaped
                 let pair = text.cut(at: "=").map { [$0.head, $0.tail] } ?? [text[...]]
                 let normal = pair.map { PercentEncoding.normalized($0.utf8) }.joined(separator: "=")

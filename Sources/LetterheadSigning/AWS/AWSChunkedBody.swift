@@ -6,7 +6,7 @@ import LetterheadFoundation
 /// each reader receives the same bytes.
 struct AWSChunkedBody: HTTPBody {
     let body: any HTTPBody
-    /// The number of bytes before they are framed as chunks.
+    /// The number of body bytes, without the bytes that the chunks add.
     let length: Int
     let checksum: AWSSigner.Checksum?
     /// nil if the chunks have no signatures.
@@ -14,7 +14,7 @@ struct AWSChunkedBody: HTTPBody {
     /// The request signature, which the first chunk signature depends on.
     var seed = Secret("")
 
-    /// The body form, which the request contains where other requests contain a body hash.
+    /// The value of the header that otherwise contains the body hash. It names the form of the chunks.
     var payload: String {
         let form = seal == nil ? "UNSIGNED" : AWSSeal.algorithm
         return "STREAMING-\(form)-PAYLOAD" + (checksum == nil ? "" : "-TRAILER")
@@ -28,9 +28,9 @@ struct AWSChunkedBody: HTTPBody {
         return headers
     }
 
-    /// Returns the content codings with `aws-chunked` as the last one, or nil if there are no others. `aws-chunked`
-    /// isn't sent alone, because stores would keep it with the object, and `X-Amz-Content-SHA256` describes the form
-    /// anyway.
+    /// Returns the content codings with `aws-chunked` as the last one, or nil if there are no others. If `aws-chunked`
+    /// is the only coding, the header isn't sent: stores would keep it with the object, and `X-Amz-Content-SHA256`
+    /// describes the form anyway.
     func codings(after others: String?) -> String? {
         others.map { $0.ends(with: "aws-chunked") ? $0 : $0 + ",aws-chunked" }
     }
@@ -49,7 +49,7 @@ struct AWSChunkedBody: HTTPBody {
         return BodyChunks(length: contentLength) { try await chunks.next() }
     }
 
-    /// How many bytes a chunk has. The last chunk may have fewer.
+    /// The number of bytes in a chunk. The last chunk may have fewer.
     fileprivate static let size = 65_536
 
     fileprivate static func head(_ count: Int, _ signature: String?) -> String {
@@ -100,7 +100,7 @@ private actor AWSChunks {
         return frame + Data("\r\n".utf8)
     }
 
-    /// Computes the next signature. If the chunks have no signatures, nothing is hashed.
+    /// Computes the next signature. The hashes are computed only if the chunks have signatures.
     private func sign(_ kind: String, _ hashes: @autoclosure () -> [String]) {
         signature = signature.flatMap { body.seal?.signature(kind, [$0] + hashes()) }
     }
@@ -112,7 +112,9 @@ extension AWSSigner {
         let name: String
         private let table: [UInt32]
 
+        /// CRC-32, as gzip and zlib compute it.
         public static let crc32 = Checksum("crc32", polynomial: 0xEDB8_8320)
+        /// CRC-32C (Castagnoli).
         public static let crc32c = Checksum("crc32c", polynomial: 0x82F6_3B78)
 
         private init(_ name: String, polynomial: UInt32) {

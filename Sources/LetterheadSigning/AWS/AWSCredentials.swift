@@ -5,19 +5,23 @@ import Synchronization
 
 /// An access key for AWS, or for a store that uses the AWS protocol.
 public struct AWSCredentials: Sendable {
+    /// The identifier of the key. Each request contains it.
     public let accessKey: String
+    /// The secret that signatures are computed with. It is never sent.
     public let secretKey: Secret
-    /// The token of temporary credentials.
+    /// The token that belongs to temporary credentials, or nil for permanent ones.
     public let sessionToken: Secret?
     /// When the credentials expire, or nil if they don't expire.
     public let expiresAt: Date?
 
+    /// Creates credentials.
+    ///
     /// - Parameters:
     ///   - accessKey: the identifier, which each request contains.
-    ///   - secretKey: is never sent.
-    ///   - sessionToken: the token of temporary credentials. Default: nil.
-    ///   - expiresAt: when they expire. The signer loads new ones from its provider five minutes earlier. Default: nil
-    ///     (they don't expire).
+    ///   - secretKey: the secret. It is never sent.
+    ///   - sessionToken: the token that belongs to temporary credentials. Default: nil (permanent credentials).
+    ///   - expiresAt: when the credentials expire. The signer loads new ones from its provider five minutes earlier.
+    ///     Default: nil (they don't expire).
     public init(accessKey: String, secretKey: Secret, sessionToken: Secret? = nil, expiresAt: Date? = nil) {
         (self.accessKey, self.secretKey, self.sessionToken) = (accessKey, secretKey, sessionToken)
         self.expiresAt = expiresAt
@@ -25,8 +29,8 @@ public struct AWSCredentials: Sendable {
 }
 
 extension AWSCredentials {
-    /// Reads the output of a credential process, the program that a profile lists as `credential_process`. Start the
-    /// program in a ``Provider`` closure.
+    /// Reads the output of a credential process, the program that a profile lists as `credential_process`. This
+    /// initializer doesn't start the program: start it in a ``Provider`` closure.
     ///
     /// - Throws: `HTTPAuthentication.Failure` if the output doesn't have the format. The error doesn't contain the
     ///   output.
@@ -52,8 +56,8 @@ extension AWSCredentials {
 extension AWSCredentials {
     /// Provides credentials for a signer. The signer keeps them until they expire or a server refuses them.
     ///
-    /// Concurrent requests share one load. In the last five minutes before the expiry, requests use the old
-    /// credentials, and new ones are loaded in the background.
+    /// Concurrent requests share one load. In the last five minutes before the expiry, requests still use the old
+    /// credentials, while new ones are loaded in the background.
     public struct Provider: Sendable {
         let load: @Sendable () async throws -> AWSCredentials
 
@@ -64,7 +68,7 @@ extension AWSCredentials {
 }
 
 extension AWSCredentials.Provider {
-    /// Always returns the same credentials.
+    /// Always provides the same credentials.
     public static func fixed(_ credentials: AWSCredentials) -> Self { Self { credentials } }
 
     /// Reads `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and optionally `AWS_SESSION_TOKEN` from the process
@@ -130,12 +134,12 @@ final class AWSState: Sendable {
     private struct Kept {
         var credentials: AWSCredentials?
         var key: (scope: String, secret: Secret, bytes: [UInt8])?
-        /// How many seconds an origin's clock is ahead of this device.
+        /// How many seconds the clock of an origin is ahead of this device.
         var offsets: [HTTPOrigin: TimeInterval] = [:]
         /// The last timestamp as text. It is reused within the same second, because formatting takes longer than
         /// signing.
         var time: (seconds: Double, text: String)?
-        /// When a refusal that gave no reason last dropped the credentials.
+        /// When the credentials were last dropped after a refusal without a reason.
         var refused = Date.distantPast
     }
 
@@ -148,7 +152,7 @@ final class AWSState: Sendable {
         (self.provider, self.now) = (provider, now)
     }
 
-    /// Returns the current time at an origin, or the device time if the origin's clock isn't known.
+    /// Returns the current time at an origin, or the device time if the clock of the origin isn't known.
     func date(at origin: HTTPOrigin?) -> Date {
         now().addingTimeInterval(kept.withLock { kept in origin.flatMap { kept.offsets[$0] } ?? 0 })
     }
@@ -156,7 +160,7 @@ final class AWSState: Sendable {
     /// Returns the current time at an origin in the form `20260131T080000Z`.
     func time(at origin: HTTPOrigin?) throws(Failure) -> String {
         if let text = text(of: date(at: origin)) { return text }
-        // The date may be out of range only because of the offset.
+        // The date may be out of range only because of the offset, so the offset is dropped.
         if let origin { kept.withLock { $0.offsets[origin] = nil } }
         guard let text = text(of: now()) else {
             throw Failure(.misconfigured, "the signing date is outside the years 0 to 9999")
@@ -175,7 +179,8 @@ final class AWSState: Sendable {
     func credentials(for request: HTTPRequest) async throws -> AWSCredentials {
         let date = date(at: request.origin)
         if let last = kept(for: 0, from: date) {
-            // Requests without credentials don't join this load, so that one that hangs doesn't block them forever.
+            // This load is separate from the load that requests without credentials wait for. If it hangs, it doesn't
+            // block them forever.
             if kept(for: 300, from: date) == nil { loads.start(1) { [self] in await load(at: date) } }
             return last
         }
@@ -198,7 +203,7 @@ final class AWSState: Sendable {
     }
 
     private func load(at date: Date) async -> Result<AWSCredentials, any Error> {
-        // An earlier load may have ended before this one was joined.
+        // An earlier load may have ended after the caller looked for credentials and before this load began.
         if let fresh = kept(for: 300, from: date) { return .success(fresh) }
         do {
             let credentials = try await provider.load()
@@ -222,12 +227,12 @@ final class AWSState: Sendable {
     /// Reads what a refusal tells about the server clock and about the credentials. Returns whether the signature
     /// should be computed once more with the server time.
     ///
-    /// The time counts if it differs from the signature by more than four minutes (AWS accepts five) and from this
-    /// device by at most a day, because a larger difference isn't a wrong clock. The time in a response from a cache
-    /// (`Age`) is ignored, because it may be older than the request.
+    /// The server time is used if it differs from the time in the signature by more than four minutes (AWS accepts
+    /// five) and from this device by at most a day. A larger difference isn't a wrong clock. The time in a response
+    /// from a cache (`Age`) is ignored, because it may be older than the request.
     ///
-    /// If the service refuses the kept credentials, they are dropped, and the next request loads new ones. A late
-    /// refusal of earlier credentials doesn't drop the current ones.
+    /// If the service refuses the kept credentials, they are dropped, and the next request loads new ones. If a late
+    /// refusal is for earlier credentials, the current ones are kept.
     func learn(from response: HTTPResponse) -> Bool {
         guard [400, 401, 403].contains(response.status.code) else { return false }
         let style = Date.ISO8601FormatStyle(dateSeparator: .omitted, timeSeparator: .omitted)
@@ -248,8 +253,8 @@ final class AWSState: Sendable {
         let (signature, now) = (response.request.headers[.authorization] ?? "", now())
         kept.withLock { kept in
             guard let key = kept.credentials?.accessKey, signature.holds(" Credential=\(key)/") else { return }
-            // A refusal of a HEAD or of a streamed request has no text. Its reason may be missing permissions, so the
-            // credentials are reloaded at most once a minute.
+            // The response to a HEAD or to a streamed request has no text with the reason. The reason may be a missing
+            // permission, so such a refusal reloads the credentials at most once a minute.
             let isUnexplained = reason.isEmpty && now.timeIntervalSince(kept.refused) > 60
             if isUnexplained { kept.refused = now }
             if isUnexplained || Self.codes.contains(where: reason.holds) { kept.credentials = nil }
@@ -257,8 +262,8 @@ final class AWSState: Sendable {
         return false
     }
 
-    /// The error codes that refuse the credentials, and not a permission. `ExpiredTokenException` begins like the
-    /// first.
+    /// The error codes that refuse the credentials, and not a permission. The first one also matches
+    /// `ExpiredTokenException`.
     private static let codes = [
         "ExpiredToken", "InvalidToken", "InvalidAccessKeyId", "InvalidClientTokenId", "UnrecognizedClientException",
         "AuthFailure", "RequestExpired",

@@ -15,7 +15,7 @@ public import LetterheadFoundation
 public struct AWSPostForm: Sendable {
     /// The URL that the form is sent to.
     public let url: URL
-    /// The field names and values.
+    /// The names and values of the form fields. They contain the signature.
     public let fields: [String: String]
 }
 
@@ -29,8 +29,8 @@ extension AWSSigner {
     ///   - fields: fields that the form must have with these values, such as `Content-Type`. Default: none.
     ///   - length: how many bytes the file may have.
     ///   - duration: how long the form can be used: a second to seven days. Temporary credentials may end earlier.
-    /// - Throws: `.cannotAuthenticate` with the provider error. `.invalidRequest` for a duration out of range, a
-    ///   negative length, or a field that the signer writes itself.
+    /// - Throws: `.cannotAuthenticate` with the error of the credential provider. `.invalidRequest` for a duration out
+    ///   of range, a negative length, or a field that the signer writes itself.
     public func presignedForm(
         to url: URL, bucket: String, key: String, fields: [String: String] = [:], length: ClosedRange<Int>,
         expiresIn duration: Duration

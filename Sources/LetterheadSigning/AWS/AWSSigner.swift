@@ -11,8 +11,8 @@ public import LetterheadFoundation
 ///     authentication: .signing(by: signer))
 /// ```
 ///
-/// Create one signer for each service and region, and keep it. Its copies share the credentials, the daily signing key
-/// and the known server clocks.
+/// Create one signer for each service and region, and keep it: it holds the credentials, the daily signing key and the
+/// known server clocks. Its copies share them.
 ///
 /// ## Presign a URL
 ///
@@ -35,8 +35,9 @@ public import LetterheadFoundation
 /// - `X-Amz-Content-SHA256` is added for every service. If the request already has this header, its value is signed.
 /// - The request is sent in the form that is signed: with escapes such as `%2B` for a `+`, and without a default port.
 ///
-/// If a server refuses a signature and its `Date` differs by more than four minutes and at most a day, the request is
-/// signed once more with the server time, as are all later requests to this origin.
+/// If a server refuses a signature, its `Date` may show that the clocks differ. If the difference is more than four
+/// minutes and at most a day, the request is signed once more with the server time, and so are all later requests to
+/// this origin.
 ///
 /// <doc:SigningForAWS> shows large objects, uploads in parts, and errors.
 public struct AWSSigner: RequestSigner {
@@ -46,12 +47,15 @@ public struct AWSSigner: RequestSigner {
     private let signsChunks: Bool
     private let checksum: Checksum?
 
+    /// Creates a signer for one service and region.
+    ///
     /// - Parameters:
-    ///   - service: the name for the signature, such as `s3`, `execute-api` or `dynamodb`.
-    ///   - region: such as `eu-central-1`. Most compatible stores accept `us-east-1`.
+    ///   - service: the service name that the signature contains, such as `s3`, `execute-api` or `dynamodb`.
+    ///   - region: the region, such as `eu-central-1`. Most compatible stores accept `us-east-1`.
     ///   - credentials: provides the access key.
-    ///   - signsChunks: whether a file or a stream for S3 is sent in chunks of 64 KiB that are signed one by one. It is
-    ///     then read once, and protected over http as well. Its length must be known. Default: false.
+    ///   - signsChunks: whether a file or a stream for S3 is sent in chunks of 64 KiB that are signed one by one. Each
+    ///     byte is then read only once, and is protected over http as well. The length of the body must be known.
+    ///     Default: false.
     ///   - checksum: the checksum that S3 compares with the received bytes. A file or a stream is then sent in chunks.
     ///     The chunks are signed over http, or with `signsChunks`. Default: nil (none).
     ///   - now: returns the current date.
@@ -129,8 +133,8 @@ public struct AWSSigner: RequestSigner {
     /// - Parameters:
     ///   - request: the request to sign, with its host. A program that uses the URL must send the same headers.
     ///   - duration: how long the URL can be used: a second to seven days. Temporary credentials may end earlier.
-    /// - Throws: `.cannotAuthenticate` with the provider error. `.invalidRequest` for a duration out of range, for a
-    ///   request without a host, or for a URL that is already signed.
+    /// - Throws: `.cannotAuthenticate` with the error of the credential provider. `.invalidRequest` for a duration out
+    ///   of range, for a request without a host, or for a URL that is already signed.
     public func presignedURL(for request: HTTPRequest, expiresIn duration: Duration) async throws -> URL {
         try Self.check(duration, for: request)
         guard !request.query.contains("X-Amz-Signature") else {
@@ -162,9 +166,10 @@ public struct AWSSigner: RequestSigner {
 
     public func signsAgain(after response: HTTPResponse) async -> Bool { state.learn(from: response) }
 
-    /// Throws if a successful S3 response reports a failure in its body. S3 may begin its response before it knows the
-    /// result, if the request copies an object or ends a multipart upload. The status is then 200, and only the body
-    /// reports the failure.
+    /// Throws if a successful S3 response reports a failure in its body.
+    ///
+    /// When a request copies an object or completes a multipart upload, S3 may begin its response before it knows the
+    /// result. The status is then 200, and only the body reports the failure.
     public func check(_ response: HTTPResponse) throws(HTTPError) {
         let request = response.request
         guard isS3, response.status == .ok, request.method == .put || request.method == .post,
@@ -184,10 +189,11 @@ public struct AWSSigner: RequestSigner {
 
     private static let unsigned = "UNSIGNED-PAYLOAD"
 
-    /// The header with the body hash. A request may set it itself.
+    /// The header with the body hash. If a request already has it, its value is signed.
     private static let payload: HTTPHeaders.Name = "X-Amz-Content-SHA256"
 
-    /// Changes a request to the form that is signed. Both signatures and presigned URLs begin with it.
+    /// Changes a request to the form that is signed. Signatures in a header and presigned URLs are both computed over
+    /// this form.
     private func normalize(_ request: inout HTTPRequest) throws(HTTPError) {
         request.normalizeForAWS(isS3: isS3)
         let foreign = request.headers.first { field in
@@ -216,11 +222,12 @@ public struct AWSSigner: RequestSigner {
     }
 }
 
-/// What all signatures of a request share. The key is hidden in a closure, so that no description contains it.
+/// The values that all signatures of a request share. The key is hidden in a closure, so that no description contains
+/// it.
 struct AWSSeal: Sendable {
     static let algorithm = "AWS4-HMAC-SHA256"
 
-    /// The time as `20260131T080000Z`.
+    /// The signing time as `20260131T080000Z`.
     let time: String
     /// The day, the region and the service that the key is for.
     let scope: String

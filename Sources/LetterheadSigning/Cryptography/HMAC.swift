@@ -27,7 +27,7 @@ enum Hexadecimal {
     static func text(_ bytes: [UInt8]) -> String {
         var text: [UInt8] = []
         text.reserveCapacity(2 * bytes.count)
-        // An array for each byte would be an allocation.
+        // Appending to one array avoids an allocation for each byte.
         for byte in bytes {
             text.append(digits[Int(byte >> 4)])
             text.append(digits[Int(byte & 15)])

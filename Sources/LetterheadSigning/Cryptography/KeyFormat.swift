@@ -23,8 +23,8 @@ struct KeyFormat {
                 throw Failure(.misconfigured, "the private key is not between 1 and the order of P-256")
             }
         case (.ed25519, false):
-            // With a key of a small order, one signature fits many messages. The highest bit is the sign of the other
-            // coordinate.
+            // With a key of a small order, one signature fits many messages. The highest bit is cleared, because it is
+            // only the sign of the other coordinate.
             guard !Self.smallOrders.contains(Hexadecimal.text(bytes.dropLast() + [bytes[31] & 0x7F])) else {
                 throw Failure(
                     .misconfigured, "the public key has a small order, so one signature would fit many messages")
@@ -69,8 +69,8 @@ struct KeyFormat {
     /// The order of P-256 (SEC 2, 2.4.2).
     private static let order = "ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551"
 
-    /// The points of Ed25519 with an order of at most 8, without their signs: 0, 1 and -1, the first two also as
-    /// numbers that aren't reduced, and two more.
+    /// The points of Ed25519 with an order of at most 8, without their signs. These are 0, 1 and -1, the numbers for 0
+    /// and 1 that aren't reduced, and two more.
     private static let smallOrders = [
         "00" + String(repeating: "00", count: 31), "01" + String(repeating: "00", count: 31),
         "ec" + String(repeating: "ff", count: 30) + "7f", "ed" + String(repeating: "ff", count: 30) + "7f",

@@ -103,7 +103,7 @@ import LetterheadFoundation
             return true
         }
 
-        /// Converts a DER sequence of two numbers, the form of libcrypto, to 32 bytes for each number.
+        /// Converts a DER sequence of two numbers, as libcrypto writes it, to 32 bytes for each number.
         private static func numbers(of der: [UInt8]) -> [UInt8] {
             let middle = 4 + Int(der[3])
             return [der[4..<middle], der[(middle + 2)...]].flatMap {
@@ -154,7 +154,7 @@ import LetterheadFoundation
                 throw Failure(
                     .misconfigured, "keys for Ed25519 and P-256 need OpenSSL 1.1.1 or later, which isn't installed")
             }
-            // The declarations above must match the library.
+            // The types that are declared above must match the library.
             func load<Function>(_ name: String) throws(Failure) -> Function {
                 guard let symbol = unsafe dlsym(library, name) else {
                     throw Failure(.misconfigured, "the system's libcrypto lacks the function \(name)")

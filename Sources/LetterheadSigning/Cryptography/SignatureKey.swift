@@ -16,11 +16,15 @@ public struct SignatureKey: Sendable {
         /// The name that RFC 9421, 6.2.2 registers.
         public let name: String
 
+        /// HMAC with SHA-256, for two parties that share a secret.
         public static let hmacSHA256 = Self(name: "hmac-sha256")
+        /// Ed25519, with a private and a public key.
         public static let ed25519 = Self(name: "ed25519")
+        /// ECDSA over the curve P-256 with SHA-256, with a private and a public key.
         public static let ecdsaP256SHA256 = Self(name: "ecdsa-p256-sha256")
     }
 
+    /// The algorithm that this key signs and verifies with.
     public let algorithm: Algorithm
     /// The public key bytes, or nil for a shared secret.
     let publicBytes: [UInt8]?
@@ -29,7 +33,7 @@ public struct SignatureKey: Sendable {
 }
 
 extension SignatureKey {
-    /// Creates a key for `hmac-sha256` from a shared secret.
+    /// Creates a key for ``Algorithm/hmacSHA256`` from a shared secret.
     ///
     /// - Throws: `HTTPAuthentication.Failure` if the secret is empty.
     public static func hmac(_ secret: some Sequence<UInt8>) throws -> SignatureKey {
@@ -60,7 +64,8 @@ extension SignatureKey {
 
     /// Returns this public key with a closure that signs. Use it if the private key is in hardware or in a service.
     ///
-    /// For P-256, the closure returns two numbers with 32 bytes each.
+    /// The closure receives the message and returns its signature. For P-256, the signature consists of two numbers
+    /// with 32 bytes each.
     public func signing(with sign: @escaping @Sendable ([UInt8]) async throws -> [UInt8]) -> SignatureKey {
         SignatureKey(algorithm: algorithm, publicBytes: publicBytes, signing: sign, verifying: verifying)
     }
@@ -77,7 +82,8 @@ extension SignatureKey {
             signing: format.isPrivate ? sign : nil, verifying: { try key.verifies($0, of: $1) })
     }
 
-    /// The public JSON Web Key, or nil for a shared secret. Its members are in the order that the thumbprint requires.
+    /// The public key as a JSON Web Key, or nil for a shared secret. Its members are in the order that the thumbprint
+    /// requires.
     public var publicJWK: String? {
         guard let publicBytes else { return nil }
         func text(_ bytes: some Sequence<UInt8>) -> String { RandomBytes.base64URL(Array(bytes)) }
@@ -86,7 +92,7 @@ extension SignatureKey {
             : #"{"crv":"P-256","kty":"EC","x":"\#(text(publicBytes[1..<33]))","y":"\#(text(publicBytes[33...]))"}"#
     }
 
-    /// The SHA-256 thumbprint for the public key (RFC 7638), for example for `dpop_jkt`. Nil for a shared secret.
+    /// The SHA-256 thumbprint of the public key (RFC 7638), for example for `dpop_jkt`. nil for a shared secret.
     public var thumbprint: String? { publicJWK.map { RandomBytes.base64URL(SHA256Hash.hash(Array($0.utf8))) } }
 
     func sign(_ message: [UInt8]) async throws -> [UInt8] {

@@ -2,8 +2,8 @@
 import Letterhead
 import LetterheadFoundation
 
-/// A part of a message that a signature covers (RFC 9421, 2): a field, or a part of the request or the response. Write
-/// its name as a literal.
+/// A part of a message that a signature covers (RFC 9421, 2): a header field, or a derived part such as the method.
+/// Write its name as a literal.
 ///
 /// ```swift
 /// ["@method", "@target-uri", "content-digest", .queryParameter("page"), "@status", .ofRequest("@path")]
@@ -18,6 +18,7 @@ public struct MessageComponent: Sendable, Hashable, ExpressibleByStringLiteral {
     /// The component parameters without a value, such as `sf`.
     private var flags: Set<String> = []
 
+    /// Creates a component from a field name or a derived name.
     public init(stringLiteral value: String) { name = ASCII.lowercased(value) }
 
     private init(_ name: String, part: String? = nil, flags: Set<String> = []) {
@@ -29,21 +30,21 @@ public struct MessageComponent: Sendable, Hashable, ExpressibleByStringLiteral {
         MessageComponent("@query-param", part: PercentEncoding.escape(name, .form))
     }
 
-    /// A member of a dictionary field, such as an earlier signature in `Signature`.
+    /// A member of a dictionary field. Use it for example to cover an earlier signature in `Signature`.
     public static func member(_ key: String, of name: String) -> MessageComponent { MessageComponent(name, part: key) }
 
-    /// A structured field (RFC 9651) in its strict serialization, so that proxies may change spaces between its parts.
-    /// Display strings aren't supported.
+    /// A structured field (RFC 9651) in its strict serialization. Proxies may then change the spaces between its parts
+    /// without breaking the signature. Display strings aren't supported.
     public static func structured(_ name: String) -> MessageComponent { MessageComponent(name, flags: ["sf"]) }
 
-    /// The bytes of each field line, for a field that has several lines and isn't a list, such as `Set-Cookie`. The
-    /// lines must be UTF-8.
+    /// The bytes of each field line. Use it for a field that has several lines and isn't a list, such as `Set-Cookie`.
+    /// The lines must be UTF-8.
     public static func binaryWrapped(_ name: String) -> MessageComponent { MessageComponent(name, flags: ["bs"]) }
 
-    /// A response trailer. Requests have no trailers.
+    /// A field in the trailers of a response. Requests have no trailers.
     public static func trailer(_ field: MessageComponent) -> MessageComponent { field.with("tr") }
 
-    /// A component of the request, in a response signature. It binds the response to the request.
+    /// A component of the request, which the signature of the response covers. It binds the response to the request.
     public static func ofRequest(_ component: MessageComponent) -> MessageComponent { component.with("req") }
 
     private func with(_ flag: String) -> MessageComponent {
@@ -84,9 +85,9 @@ public struct MessageComponent: Sendable, Hashable, ExpressibleByStringLiteral {
         return ASCII.quoted(name) + parameter + Self.flags.filter(flags.contains).map { ";" + $0 }.joined()
     }
 
-    /// Returns the value in a message, or nil if the message doesn't have it.
+    /// Returns the value of this component in a message, or nil if the message doesn't have it.
     func value(in parts: inout MessageParts) -> String? {
-        // A request signature can't refer to a different request.
+        // `req` is for response signatures: a request signature can't refer to a different request.
         guard isValid, parts.response != nil || !isOfRequest else { return nil }
         guard isDerived else { return parts.value(of: self) }
         if let response = parts.response, !isOfRequest {
@@ -106,7 +107,7 @@ public struct MessageComponent: Sendable, Hashable, ExpressibleByStringLiteral {
         }
     }
 
-    /// The field without `sf`, `bs` and a key. All components that read this field share it.
+    /// The same field without `sf`, `bs` and a key. All components that read this field share its lines.
     fileprivate var field: MessageComponent { MessageComponent(name, flags: flags.intersection(["tr", "req"])) }
     fileprivate var isTrailer: Bool { flags.contains("tr") }
 
@@ -141,7 +142,8 @@ public struct MessageComponent: Sendable, Hashable, ExpressibleByStringLiteral {
     }
 }
 
-/// What components read from a message. Each field and the query are parsed once, even if many components name them.
+/// The parts of a message that components read. Each field and the query are parsed once, even if many components name
+/// them.
 struct MessageParts {
     /// The field lines, and the values that were parsed from them.
     struct Field {
@@ -155,7 +157,7 @@ struct MessageParts {
     private var fields: [MessageComponent: Field] = [:]
     private lazy var framed = request.framedHeaders()
     lazy var target = request.target
-    /// The query values by name. Both are in their normalized form.
+    /// The query values by name. Names and values are both normalized.
     private lazy var query = PercentEncoding.formItems(of: request.query.escaped).reduce(
         into: [String: [String]]()
     ) { items, item in

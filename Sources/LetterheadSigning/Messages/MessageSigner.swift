@@ -13,15 +13,17 @@ public struct MessageSignature: Sendable {
     let nonce: (@Sendable () -> String)?
     let namesAlgorithm: Bool
 
+    /// Creates the description of a signature.
+    ///
     /// - Parameters:
     ///   - key: a private key or a shared secret.
     ///   - keyID: tells the receiver which key to use. Default: nil.
     ///   - label: distinguishes several signatures of one message.
     ///   - components: the parts that the signature covers. If `Content-Digest` or `Repr-Digest` (RFC 9530) is listed
-    ///     and the request doesn't have it, the signer adds it. Without a body, neither is covered.
+    ///     and the request doesn't have it, the signer adds it. If the request has no body, neither is covered.
     ///   - lifetime: how long the signature is valid. Default: nil (the receiver decides).
-    ///   - tag: the protocol that uses the signature. Default: nil.
-    ///   - nonce: returns a new value for each signature. Default: nil.
+    ///   - tag: names the protocol that uses the signature. Default: nil.
+    ///   - nonce: returns a new value for each signature, so that the receiver can detect replays. Default: nil.
     ///   - namesAlgorithm: whether the signature contains the algorithm. Default: false, because the key determines it.
     public init(
         key: SignatureKey, keyID: String? = nil, label: String = "sig1",
@@ -53,7 +55,9 @@ public struct MessageSigner: RequestSigner {
     private let signatures: [MessageSignature]
     private let now: @Sendable () -> Date
 
-    /// Creates a signer. To cover an earlier signature with a later one, use ``MessageComponent/member(_:of:)``.
+    /// Creates a signer that adds one or several signatures, in this order.
+    ///
+    /// To cover an earlier signature with a later one, use ``MessageComponent/member(_:of:)``.
     public init(_ signatures: MessageSignature..., now: @escaping @Sendable () -> Date = { Date() }) {
         (self.signatures, self.now) = (signatures, now)
     }

@@ -12,16 +12,19 @@ public import LetterheadFoundation
 /// To accept only signed responses, pass it to a client in `validators`. It also verifies requests that your program
 /// receives.
 ///
-/// - To compare a digest, the body must be in memory or in a downloaded file, and without a content coding.
-/// - A download that resumes can't be compared and fails, because validators run before its file is complete.
+/// - A digest can be compared only if the body is in memory or in a downloaded file, and has no content coding.
+/// - A download that resumes fails, because validators run before its file is complete.
 /// - All signatures in a message may cover at most 100 components in total. Once one signature is valid, the others
 ///   aren't read.
-/// - For a response from a cache, the signature age is measured at the time when the response was received.
+/// - For a response from a cache, the age of the signature is measured at the time when the response was received.
 public struct MessageVerifier: HTTPValidator {
-    /// What a signature states about itself.
+    /// The parameters of a signature (RFC 9421, 2.3). Only after a verification are they known to be true.
     public struct Claims: Sendable {
+        /// The label that distinguishes this signature from others in the message.
         public let label: String
+        /// What the signer has added, or nil for each parameter that is missing.
         public let keyID, algorithm, nonce, tag: String?
+        /// When the signature was created, and when it expires. nil for a parameter that is missing.
         public let created, expires: Date?
     }
 
@@ -30,9 +33,11 @@ public struct MessageVerifier: HTTPValidator {
     private let now: @Sendable () -> Date
     private let key: @Sendable (Claims) async throws -> SignatureKey?
 
+    /// Creates a verifier.
+    ///
     /// - Parameters:
     ///   - required: the components that the signature must cover. It may cover more.
-    ///   - maximumAge: the age at which a signature is refused. A minute is added, because clocks differ.
+    ///   - maximumAge: the age up to which a signature is accepted. A minute is added, because clocks differ.
     ///   - now: returns the current date.
     ///   - key: returns the key for a signature, or nil to ignore the signature. Check its nonce and its tag here.
     public init(
@@ -46,7 +51,8 @@ public struct MessageVerifier: HTTPValidator {
     /// Verifies a response to a request.
     ///
     /// - Returns: the claims of the valid signature.
-    /// - Throws: `HTTPAuthentication.Failure` with the reason `.missingSignature`, `.invalidSignature` or `.malformed`.
+    /// - Throws: `HTTPAuthentication.Failure` with the reason `.missingSignature`, `.invalidSignature` or `.malformed`,
+    ///   or with `.misconfigured` if a covered digest can't be compared. Also errors from the key closure.
     @discardableResult
     public func verify(_ response: HTTPResponse) async throws -> Claims {
         let file = response.savedFile.map { FileBody(at: $0) as any HTTPBody }
@@ -57,7 +63,8 @@ public struct MessageVerifier: HTTPValidator {
     /// Verifies a received request. Its body must be replayable.
     ///
     /// - Returns: the claims of the valid signature.
-    /// - Throws: `HTTPAuthentication.Failure` with the reason `.missingSignature`, `.invalidSignature` or `.malformed`.
+    /// - Throws: `HTTPAuthentication.Failure` with the reason `.missingSignature`, `.invalidSignature` or `.malformed`,
+    ///   or with `.misconfigured` if a covered digest can't be compared. Also errors from the key closure.
     @discardableResult
     public func verify(_ request: HTTPRequest) async throws -> Claims {
         let isReadable = request.body.isEmpty || request.body.isReplayable
@@ -75,7 +82,7 @@ public struct MessageVerifier: HTTPValidator {
         guard let inputs = StructuredValue.dictionary(headers.values(for: "Signature-Input")), inputs.count <= 16,
             let signatures = StructuredValue.dictionary(headers.values(for: "Signature"))
         else { throw Failure(.malformed, "the field Signature or Signature-Input is malformed") }
-        // Each component costs a pass over its value, and an attacker can add signatures.
+        // An attacker can add signatures, and each component costs a pass over its value. So their number is limited.
         guard inputs.values.reduce(0, { $0 + $1.items.count }) <= 100 else {
             throw Failure(.malformed, "the signatures cover more than 100 components")
         }

@@ -40,7 +40,7 @@ struct StructuredValue: Sendable {
     }
 
     /// Returns the dictionary members in order, or nil if one has no key. If a key occurs twice, its last value counts,
-    /// at the first position (RFC 9651, 4.2.2).
+    /// but it stays at the first position (RFC 9651, 4.2.2).
     private static func entries(
         _ members: [(key: String?, value: StructuredValue)]
     ) -> [(key: String, value: StructuredValue)]? {
