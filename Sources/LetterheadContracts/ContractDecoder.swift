@@ -29,7 +29,7 @@ struct ElementSlot: ContractSlot {
     }
 }
 
-/// A decoder that forwards to the response decoder, and tells the reading what a type asks for.
+/// A decoder that forwards to the response decoder, and reports to the reading what a type asks for.
 struct ContractDecoder: Decoder {
     let base: any Decoder
     let place: ContractPlace
@@ -64,7 +64,7 @@ struct AnyName: CodingKey {
     init?(intValue: Int) { nil }
 }
 
-/// The view that a type has of an object. A member counts as optional if the type checks whether it exists.
+/// An object as a type sees it. A member counts as optional if the type checks whether it exists.
 private struct ContractMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let base: KeyedDecodingContainer<Key>
     let place: ContractPlace
@@ -77,8 +77,8 @@ private struct ContractMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
         if Key(stringValue: "\u{0}") != nil {
             reading.note(place.path) { $0.isOpen = true }
         } else {
-            // An enumeration of names. The type checks which of them exist, as an enumeration with associated values
-            // does.
+            // The names are the cases of an enumeration. The type looks which of them exist, as an enumeration with
+            // associated values does, so each counts as checked.
             for key in keys { reading.note(member(key).path) { $0.probe() } }
         }
         return keys
@@ -96,7 +96,7 @@ private struct ContractMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value { try read(type, key) }
 
-    // The default implementations for these types throw an error.
+    // The default implementations throw an error for these types.
     func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try read(type, key) }
     func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try read(type, key) }
 
@@ -104,7 +104,7 @@ private struct ContractMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
         try optional(type, key)
     }
 
-    // The default implementations for these types don't tell the type of a member that is absent.
+    // The default implementations don't report the type if the member is absent.
     func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try optional(type, key) }
     func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? { try optional(type, key) }
     func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? { try optional(type, key) }
@@ -161,7 +161,7 @@ private struct ContractMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return try base.contains(key) && !base.decodeNil(forKey: key) ? read(type, key) : nil
     }
 
-    /// Returns the place of a member. If a type has asked for all names, the names are data, so the members share a
+    /// Returns the place of a member. If a type has asked for all names, the names are data, so all members have one
     /// place.
     private func member(_ key: Key) -> ContractPlace { reading.isOpen(place) ? place.anyMember : place.member(key) }
 }
@@ -227,7 +227,7 @@ private struct ContractValue: SingleValueDecodingContainer {
     }
 }
 
-/// An element that is skipped.
+/// Decodes any element, so that the container moves to the next one.
 private struct Skipped: Decodable {
     init(from decoder: any Decoder) {}
 }

@@ -2,9 +2,9 @@
 import Letterhead
 import LetterheadFoundation
 
-/// What a report knows about one place in the responses of an endpoint.
+/// The facts that a report collects about one place in the responses of an endpoint.
 struct ContractMember: Sendable {
-    /// The first type that asked for the value. Nil if the type isn't known, or if none has asked.
+    /// The first type that asked for the value. nil if the type isn't known, or if none has asked.
     private(set) var type: String?
     private(set) var isAsked = false
     /// Whether a type has checked if the value exists.
@@ -23,7 +23,7 @@ struct ContractMember: Sendable {
     var remark: String?
     var problems: [ContractProblem: Int] = [:]
 
-    /// Notes that a type asks for the value. Pass nil for a container.
+    /// Records that a type asks for the value. Pass nil for a container.
     mutating func ask(_ type: Any.Type?) {
         isAsked = true
         if !isProbed { isRequired = true }
@@ -31,7 +31,7 @@ struct ContractMember: Sendable {
         if self.type == nil, let type { self.type = "\(type)" }
     }
 
-    /// Notes that a type checks whether the value exists.
+    /// Records that a type checks whether the value exists.
     mutating func probe(_ type: Any.Type? = nil) {
         (isAsked, isProbed) = (true, true)
         if self.type == nil, let type { self.type = "\(type)" }
@@ -44,7 +44,7 @@ struct ContractMember: Sendable {
         (isAsked, isRequired) = (isAsked || other.isAsked, isRequired || other.isRequired)
         parent = parent ?? other.parent
         (isOpen, isWhole) = (isOpen || other.isOpen, isWhole || other.isWhole)
-        // A server chooses some of the texts, so their number is limited.
+        // A server can choose some of the texts, so their number is limited.
         for (problem, count) in other.problems.sorted(by: { $0.key < $1.key })
         where problems[problem] != nil || problems.count < 16 {
             problems[problem, default: 0] += count
@@ -113,8 +113,8 @@ struct FoundValue: Decodable {
 
 /// Values from earlier responses, by type. They replace values that don't fit, so that decoding can continue.
 ///
-/// Only ``Contract``, in tests, keeps samples. ``ContractObserver`` never does, because a running app must not keep
-/// values.
+/// Only ``Contract``, which runs in tests, keeps samples. ``ContractObserver`` never does, because an app in production
+/// must not keep values.
 final class ContractSamples: @unchecked Sendable {
     // Only the check that has created the samples uses them, and it decodes one response after the other.
     private var values: [ObjectIdentifier: Any] = [:]
@@ -128,10 +128,10 @@ final class ContractSamples: @unchecked Sendable {
         return Self.blanks.lazy.compactMap { try? JSONDecoder().decode(type, from: Data($0.utf8)) }.first
     }
 
-    /// Returns whether a type has no members to report, or whether decoders treat it specially.
+    /// Returns whether a type has no members that a report could list, or is one that decoders treat specially.
     static func isLeaf(_ type: Any.Type) -> Bool { leaves.contains(ObjectIdentifier(type)) }
 
-    /// Most types decode one of these documents. The last one is a UUID and a URL.
+    /// Most types decode one of these documents. The last one is for UUIDs and URLs.
     private static let blanks = [
         "null", "[]", "{}", "\"\"", "0", "false", "\"00000000-0000-0000-0000-000000000000\"",
     ]

@@ -5,7 +5,8 @@ import Synchronization
 
 /// An observer that notices in production when server responses drift from your types.
 ///
-/// It reports a member that is missing in some responses before it disappears everywhere, and before a user reports it.
+/// It reports a member when it is missing in the first responses, before it disappears everywhere and before a user
+/// reports the failure.
 ///
 /// ```swift
 /// let contract = ContractObserver(sampling: 0.01) { finding in
@@ -14,10 +15,10 @@ import Synchronization
 /// let client = HTTPClient(environment: .production, observers: [contract])
 /// ```
 ///
-/// The observer takes some of the responses that the client has decoded. It decodes them a second time with the same
-/// decoder, and notes which members the type asks for. It also decodes error bodies, to the template type `Failure` and
-/// as problem details. It does so in a separate task after the load, one response after the other. Each finding is
-/// reported once, and ``report`` counts all of them.
+/// The observer takes a share of the responses that the client has decoded. It decodes them a second time with the same
+/// decoder, and records which members the type asks for. It also decodes error bodies, to the template type `Failure`
+/// and as problem details. This happens in a separate task after the load, one response after the other. Each finding
+/// is reported once, and ``report`` counts all of them.
 ///
 /// A finding names members and types, never a value. If the names of an object are values, such as addresses, decode it
 /// to a dictionary: its names aren't reported.
@@ -53,7 +54,7 @@ public final class ContractObserver: Sendable {
     ///   - maximumMembers: the maximum number of members to keep, in all endpoints together. Further ones are ignored.
     ///     Default: 10,000.
     ///   - random: returns a number from 0 up to 1 for each response. Default: the system random source.
-    ///   - report: receives each new finding. It's called in the observer task.
+    ///   - report: receives each new finding. It is called in the task of the observer.
     public init(
         sampling: Double, maximumMembers: Int = 10_000,
         random: @escaping @Sendable () -> Double = { .random(in: 0..<1) },
@@ -106,7 +107,7 @@ extension ContractObserver: MessageObserver {
         pending.withLock { pending in
             pending[event.load] = nil
             guard let body, body.count <= Self.largestBody else { return }
-            // An exchange may outlive its load, which then never removes the response.
+            // An exchange may outlive its load. Its response would then never be removed, so the oldest one makes room.
             if pending.count >= Self.mostLoads, let oldest = pending.keys.min() { pending[oldest] = nil }
             pending[event.load] = response
         }

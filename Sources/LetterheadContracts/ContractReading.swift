@@ -4,14 +4,14 @@ import LetterheadFoundation
 
 /// What one decoding asks of one document: the members, their types, and which of them are missing or don't fit.
 ///
-/// The response decoder reads the document. It decodes a ``ContractRoot``, which finds the reading in ``current``, and
-/// passes each type a decoder that forwards to the original one. Strategies for dates and keys therefore apply as in
-/// production.
+/// The response decoder reads the document as in production, with its strategies for dates and keys. It decodes a
+/// ``ContractRoot``, which finds the reading in ``current``, and passes each type a decoder that forwards to the
+/// original one.
 final class ContractReading: @unchecked Sendable {
     // Decoding is synchronous, so only one thread at a time uses a reading.
     @TaskLocal static var current: ContractReading?
 
-    /// The depth to which values are read. It limits the stack that a recursive type needs.
+    /// The depth to which values are read. It limits the stack that a recursive type uses.
     private static let maximumDepth = 64
     private static let mostMembers = 10_000
 
@@ -21,14 +21,14 @@ final class ContractReading: @unchecked Sendable {
         let problem: ContractProblem
     }
 
-    /// The values that replace those that don't fit. Nil if nothing may be replaced or kept.
+    /// The values that replace those that don't fit. nil if no value may be replaced or kept.
     private let samples: ContractSamples?
     /// The places where a value is replaced, so that decoding continues.
     private let replaced: Set<String>
     private(set) var members: [String: ContractMember] = [:]
     /// The failures that no type has handled.
     private(set) var failures: [Failure] = []
-    /// How often types have asked for a container.
+    /// How often types have asked for a container. A type that hasn't changed the number has read no members.
     var requests = 0
     /// The place where the next type is decoded.
     private var place = ContractPlace()
@@ -46,14 +46,14 @@ final class ContractReading: @unchecked Sendable {
         }
     }
 
-    /// Changes the entry of a place. New places over the limit are left out.
+    /// Changes the facts about a place. If the limit is reached, a new place is left out.
     func note(_ path: String, upTo limit: Int = mostMembers, _ change: (inout ContractMember) -> Void) {
         guard members[path] != nil || members.count < limit else { return }
         change(&members[path, default: ContractMember()])
     }
 
-    /// Notes the members of an object. They use at most half of the limit, so that members that types ask for have
-    /// room.
+    /// Records the members of an object. They use at most half of the limit, so that there is room for members that
+    /// types ask for.
     func list(_ names: [some CodingKey], at place: ContractPlace) {
         note(place.path) { $0.isWhole = true }
         for name in names { note(place.member(name).path, upTo: Self.mostMembers / 2) { $0.parent = place.path } }
@@ -91,7 +91,7 @@ final class ContractReading: @unchecked Sendable {
 
     /// Ends the reading with an error that no type has handled, and returns the place that caused it.
     func end(_ root: Any.Type, _ mediaType: MediaType?, isEmpty: Bool) -> String {
-        // If no place is known, the decoder failed before it decoded the type.
+        // If nothing was asked for, the decoder has failed before it decoded the type.
         if members.isEmpty { note("$") { $0.ask(root) } }
         let type = mediaType.map { " (\(ContractPlace.quoted($0.essence, upTo: 40)))" } ?? ""
         let problem = ContractProblem(
@@ -105,7 +105,8 @@ final class ContractReading: @unchecked Sendable {
         return failure.path
     }
 
-    /// Opens a nested container. An error is noted: the value isn't an object or an array, as the type expects.
+    /// Opens a nested container. If that fails, records that the value isn't an object or an array, as the type
+    /// expects.
     func nested<Container>(
         at place: ContractPlace, _ slot: some ContractSlot, _ open: () throws -> Container
     ) throws -> Container {
@@ -117,7 +118,7 @@ final class ContractReading: @unchecked Sendable {
         }
     }
 
-    /// Decodes a type at the current place, with a decoder that notes what the type asks for.
+    /// Decodes a type at the current place, with a decoder that records what the type asks for.
     fileprivate func decode<Value: Decodable>(_ type: Value.Type, from decoder: any Decoder) throws -> Value {
         let (place, count, earlier) = (place, failures.count, requests)
         defer { self.place = place }
@@ -125,17 +126,19 @@ final class ContractReading: @unchecked Sendable {
             throw ContractProblem(.undecodable, "a value that is nested more than \(Self.maximumDepth) levels deep")
         }
         if ContractSamples.isLeaf(type) {
-            // This is a value in a dictionary. If the type decoded itself, the decoder strategies would not apply.
+            // This is a value in a dictionary. It is decoded by its container, because the decoder strategies would not
+            // apply if the type decoded itself.
             let slot = SingleSlot(container: try decoder.singleValueContainer())
             return try read(type, at: place, from: slot, isNested: true)
         }
         let value = try Value(from: ContractDecoder(base: decoder, place: place, reading: self))
-        // In production, member names that no type looks at may be values, such as addresses, so they aren't noted.
+        // This happens only in tests. In production, names that no type looks at may be values, such as addresses, so
+        // they aren't recorded.
         if samples != nil, requests == earlier, let members = try? decoder.container(keyedBy: AnyName.self) {
             list(members.allKeys, at: place)
         }
         if failures.count > count {
-            // The type has tried something that failed, and then succeeded in a different way.
+            // Some members have failed, but the type has succeeded in a different way.
             failures.removeSubrange(count...)
             note(place.path) { $0.remark = "\(type) handles errors of its members" }
         }
@@ -164,7 +167,7 @@ final class ContractReading: @unchecked Sendable {
 
 /// A place in a document, such as `$.items[*].id`. All elements of an array share one place.
 struct ContractPlace {
-    /// The limits for a path and for a name, in bytes.
+    /// The maximum length of a path and of a name, in bytes.
     private static let (longestPath, longestName) = (1_024, 64)
 
     private(set) var path = "$"
@@ -211,7 +214,7 @@ struct ContractPlace {
     }
 }
 
-/// Decodes a type for the reading in ``ContractReading/current``, and discards the value.
+/// Decodes a type for the reading in ``ContractReading/current``, and then discards the value.
 struct ContractRoot<Value: Decodable>: Decodable, Sendable {
     init(from decoder: any Decoder) throws {
         guard let reading = ContractReading.current else { return }
@@ -220,7 +223,7 @@ struct ContractRoot<Value: Decodable>: Decodable, Sendable {
     }
 }
 
-/// A wrapper that decodes a type with a decoder that notes what the type asks for.
+/// A wrapper that decodes a type with a decoder that records what the type asks for.
 struct Recorded<Value: Decodable>: Decodable {
     let value: Value
 
@@ -229,7 +232,7 @@ struct Recorded<Value: Decodable>: Decodable {
     }
 }
 
-/// A dictionary. Decoders don't apply key strategies to dictionaries, so it must reach them as a dictionary.
+/// A dictionary. Decoders don't apply key strategies to dictionaries, so the decoder must recognize the type as one.
 private protocol StringKeyed {
     static func read(_ reading: ContractReading, _ place: ContractPlace, _ slot: some ContractSlot) throws -> Any
 }

@@ -11,9 +11,9 @@ extension ContractReport {
     /// GET users/{} GetUser $.node_id: unread
     /// ```
     ///
-    /// The check fails if something breaks decoding and isn't in the file: a required member is missing, a value has a
-    /// different type, an enumeration has a new value, or a body can't be decoded. It also fails if an endpoint in the
-    /// file no longer has a response.
+    /// The check fails if the responses contain a break that isn't in the file: a required member is missing, a value
+    /// has a different type, an enumeration has a new value, or a body can't be decoded. It also fails if an endpoint
+    /// in the file no longer has a response.
     ///
     /// As with `RequestSnapshot`, a missing file is written, and the check fails so that you review it. If the
     /// environment variable `LETTERHEAD_SNAPSHOTS` is `record`, the report replaces the whole file, and the check
@@ -23,7 +23,8 @@ extension ContractReport {
     ///   - name: the name of the file, or its path relative to the source file.
     ///   - source: the source file path. Default: the calling file.
     /// - Throws: `RecordingError` if the file did not exist, or if a response breaks the contract. The message names
-    ///   the endpoint, the path, and what was and is there. Also an error from the file system.
+    ///   the endpoint and the path, what the contract has there, and what the responses have. Also an error from the
+    ///   file system.
     public func expect(noBreakSince name: String, in source: String = #filePath) throws {
         let file = URL(filePath: source).deletingLastPathComponent().appending(path: name)
         let now = lines
@@ -55,8 +56,8 @@ extension ContractReport {
 }
 
 extension ContractReport.Finding {
-    /// Returns whether a line of the contract, without the endpoint and the path, has the same demand and lists this
-    /// break.
+    /// Returns whether a line of the contract already lists this break, with the same demand. The line has no endpoint
+    /// and no path.
     fileprivate func isKnown(in line: String) -> Bool {
         guard let middle = summary.utf8.firstRange(of: ", but ".utf8) else { return false }
         let (demand, text) = (summary[..<middle.lowerBound], summary[middle.upperBound...])

@@ -3,8 +3,10 @@ import Letterhead
 import LetterheadFoundation
 import LetterheadStreaming
 
-/// A response, and the endpoint that it belongs to. If `values` is set, the body is a stream of such values. Otherwise,
-/// it's decoded as a whole. `isDecoded` tells whether the client has already decoded the response.
+/// A response, and the endpoint that it belongs to.
+///
+/// If `values` is set, the body is a stream of such values. Otherwise, it is decoded as a whole. `isDecoded` tells
+/// whether the client has already decoded the response.
 typealias ContractResponse = (
     response: HTTPResponse, template: any RequestTemplate.Type, route: String,
     values: (any (Decodable & Sendable).Type)?, isDecoded: Bool
@@ -16,8 +18,8 @@ extension ContractReport {
     /// The maximum number of values in a document that are replaced because they don't fit.
     private static let mostReplacements = 16
 
-    /// Reads recorded responses twice. The first pass collects values, which replace those that don't fit in the second
-    /// pass. The notes are lines after the endpoints.
+    /// Reads recorded responses twice, and returns the report of the second pass. The first pass collects the values
+    /// that replace those that don't fit. The notes are lines after the endpoints.
     static func reading(_ responses: [ContractResponse], notes: [String]) async -> ContractReport {
         let samples = ContractSamples()
         var report = ContractReport(limit: 100_000)
@@ -61,7 +63,7 @@ extension ContractReport {
     ) async {
         let isText = type == Data.self || type == String.self || type == Data?.self || type == String?.self
         let isEmpty = response.body.buffered?.isEmpty ?? true
-        // An empty body isn't a JSON value, but an optional type accepts it as nil.
+        // An empty body isn't a JSON value. An optional type accepts it as nil, so there is nothing to report.
         let isOptional = type is any ExpressibleByNilLiteral.Type && type != JSONValue.self
         guard !isText, !isEmpty || !isOptional else { return }
         await read(endpoint, samples) {
@@ -104,11 +106,12 @@ extension ContractReport {
         }
     }
 
-    /// Reads a document until nothing more can be replaced.
+    /// Reads a document again and again, each time with one more value replaced, until it is read to its end or nothing
+    /// more can be replaced.
     ///
     /// - Parameters:
     ///   - end: ends a reading that has failed, and returns the place that caused the error.
-    ///   - other: returns a reading to add instead of one that has failed, or nil. Default: nil.
+    ///   - other: returns a reading to add instead of the one that has failed, or nil. Default: nil.
     private mutating func read(
         _ endpoint: ContractEndpoint, _ samples: ContractSamples?, _ decode: () async throws -> Void,
         failing end: (ContractReading) -> String, insteadOfFailing other: () -> ContractReading? = { nil }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 import Letterhead
 
-/// A report on what your endpoint types ask for, and what the server responses contain.
+/// Describes what your endpoint types ask for, and what the server responses contain.
 ///
-/// ``Contract`` returns one for recorded responses, and a ``ContractObserver`` collects one in production. Print it to
-/// see the findings of each endpoint, ordered by route. What breaks decoding comes first:
+/// ``Contract`` returns a report on recorded responses, and a ``ContractObserver`` collects one in production. Print it
+/// to see the findings of each endpoint, ordered by route. What breaks decoding comes first:
 ///
 /// ```
 /// GET users/{} GetUser, 3 responses
@@ -17,17 +17,17 @@ import Letterhead
 /// has a key strategy, names are shown as the type sees them. Names from a server are escaped, and long ones are
 /// shortened.
 public struct ContractReport: Sendable, CustomStringConvertible {
-    /// What a finding is about. The cases that break decoding come first.
+    /// The kind of a finding. The cases that break decoding come first.
     public enum Kind: Int, Sendable, Hashable {
         /// The body can't be decoded: it isn't a document in the decoder format, or it is nested too deep.
         case undecodable
         /// A required member is missing.
         case absent
-        /// A value has a different type than the one that was asked for.
+        /// A value has a different type than your type asks for.
         case otherType
         /// An enumeration has no case for a value.
         case newValue
-        /// A part of the document can't be judged, because a type decodes itself or the value is redacted.
+        /// A part of the document can't be checked, because a type decodes itself or the value is redacted.
         case partlyVisible
         /// The document has a member that no type reads.
         case unread
@@ -38,10 +38,11 @@ public struct ContractReport: Sendable, CustomStringConvertible {
 
     /// One finding at one place.
     public struct Finding: Sendable, Hashable, CustomStringConvertible {
-        /// The method, the route and the template type. For the body of an error, also `failure` or `problem`.
+        /// The method, the route and the template type. For the body of an error, `failure` or `problem` follows.
         public let endpoint: String
         /// The place in the document, such as `$.items[*].id`.
         public let path: String
+        /// Whether and how the place breaks decoding.
         public let kind: Kind
         /// What the type asked for and what the responses contain, without the endpoint and the path.
         public let summary: String
@@ -50,10 +51,11 @@ public struct ContractReport: Sendable, CustomStringConvertible {
         /// How often a type has asked for the value, or 0 if that isn't counted.
         public let total: Int
 
-        /// The finding without its counts, so that the same finding of two reports has the same name.
+        /// The finding without its counts, so that equal findings in two reports have the same name.
         var name: String { "\(endpoint) \(path): \(summary)" }
         fileprivate var counts: String { total == 0 ? "" : " (\(count) of \(total))" }
 
+        /// The endpoint, the path and the summary on one line, with the counts.
         public var description: String { name + counts }
     }
 
@@ -76,6 +78,7 @@ public struct ContractReport: Sendable, CustomStringConvertible {
     ///   - notes: lines to print after the endpoints. Default: none.
     init(limit: Int, notes: [String] = []) { (self.limit, self.notes) = (limit, notes) }
 
+    /// All endpoints with their findings, as in the example above.
     public var description: String {
         var lines: [String] = []
         for (endpoint, responses) in endpoints.sorted(by: { $0.key < $1.key }) {
@@ -123,7 +126,8 @@ public struct ContractReport: Sendable, CustomStringConvertible {
         return found.sorted { ($0.kind.rawValue, $0.path, $0.summary) < ($1.kind.rawValue, $1.path, $1.summary) }
     }
 
-    /// Removes unread members of an object that decoding has not read to its end, or that a type reads by any name.
+    /// Leaves out unread members that aren't findings: decoding has not read their object to its end, or a type reads
+    /// the object by any name.
     private static func shown(_ members: [String: ContractMember]) -> [String: ContractMember] {
         members.filter { path, member in
             guard !member.isAsked else { return true }
@@ -148,7 +152,7 @@ public struct ContractReport: Sendable, CustomStringConvertible {
         var responses = endpoints.removeValue(forKey: endpoint) ?? Responses()
         responses.count += new.count
         for (path, member) in new.members {
-            // The names of an object that is read by any name are data.
+            // If a type reads an object by any name, the names are data.
             if !member.isAsked, let parent = member.parent, new.members[parent]?.isOpen == true { continue }
             if responses.members[path] == nil {
                 guard count < (member.isAsked ? limit : limit / 2) else { continue }

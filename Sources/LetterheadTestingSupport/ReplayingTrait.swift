@@ -6,10 +6,10 @@
     public import LetterheadTesting
     public import Testing
 
-    /// A Swift Testing trait that replays a `FlightRecorder`'s file in a test.
+    /// A Swift Testing trait that replays a file from a `FlightRecorder` in a test.
     ///
-    /// The app's shared client has a `ScopedLoader` as its transport. It receives the responses and failures that the
-    /// recorder has seen, after the recorded waits, which take no real time:
+    /// The shared client of your app has a `ScopedLoader` as its transport. During the test, the client receives the
+    /// responses and failures that the recorder has seen, after the recorded waits, which take no real time:
     ///
     /// ```swift
     /// @Test(.replaying("Flights/pay-7.har")) func `a payment is made once`() async throws {
@@ -17,7 +17,7 @@
     /// }
     /// ```
     ///
-    /// A request that differs from the recorded ones fails the test, even if the code under test catches the error. The
+    /// A request that differs from the recorded ones fails the test, even if the code under test catches its error. The
     /// failure names the differences.
     public struct ReplayingTrait: TestTrait, TestScoping {
         let file: URL
@@ -44,16 +44,17 @@
     }
 
     extension Trait where Self == ReplayingTrait {
-        /// Replays a flight recorder's file in a test: `@Test(.replaying("Flights/pay-7.har"))`.
+        /// Replays a file from a flight recorder in a test: `@Test(.replaying("Flights/pay-7.har"))`.
         ///
         /// - Parameters:
-        ///   - path: the file's path, relative to the folder of the test's source file.
+        ///   - path: the path of the file, relative to the folder with the source file of the test.
         ///   - matching: the rules for replaying. Default: method, URL and body must be equal.
-        ///   - redaction: the secret names. Pass those that you have passed to the recorder's `dump`. Default: the
+        ///   - redaction: the secret names. Pass those that you have passed to `dump` of the recorder. Default: the
         ///     standard names.
-        ///   - clock: the clock for the recorded waits. The trait moves it while the test runs. Pass the clock of your
-        ///     client's retries so that their waits take no time, too. Default: a new clock for each test case.
-        ///   - source: the source file's path. Default: the calling file.
+        ///   - clock: the clock for the recorded waits. The trait moves it while the test runs. If your client retries
+        ///     with a clock, pass that clock, so that its waits take no time, too. Default: a new clock for each test
+        ///     case.
+        ///   - source: the path of the source file. Default: the calling file.
         public static func replaying(
             _ path: String, matching: Cassette.Matching = .init(), redaction: Redaction = .standard,
             clock: TestClock? = nil, in source: String = #filePath

@@ -5,8 +5,8 @@
 
     /// A Swift Testing trait that creates a `StubLoader` for each test.
     ///
-    /// The app's shared client has a `ScopedLoader` as its transport. Parallel tests then receive responses from their
-    /// own stubs:
+    /// The shared client of your app has a `ScopedLoader` as its transport. Each test then receives responses from its
+    /// stubs only, even if tests run in parallel:
     ///
     /// ```swift
     /// @Suite(.stubbed) struct ProfileTests {
@@ -18,12 +18,12 @@
     /// }
     /// ```
     ///
-    /// After the test, the trait calls `verify()`: an unexpected request, or a stub without a call, fails the test. A
-    /// test with arguments has a loader for each case.
+    /// After the test, the trait calls `verify()`: an unexpected request, or a stub that wasn't called, fails the test.
+    /// If a test has arguments, each case has a separate loader.
     public struct StubbedTrait: TestTrait, SuiteTrait, TestScoping {
         let prepare: @Sendable (StubLoader) throws -> Void
 
-        /// Returns true, so that a suite's trait applies to each test.
+        /// Returns true, so that a trait of a suite applies to each test in it.
         public var isRecursive: Bool { true }
 
         /// Returns this trait for each test case, and nil for a test or suite as a whole.
@@ -44,7 +44,7 @@
     }
 
     extension Trait where Self == StubbedTrait {
-        /// Creates stubs for each test: `@Test(.stubbed)`, `@Suite(.stubbed)`.
+        /// Creates stubs for each test: `@Test(.stubbed)` or `@Suite(.stubbed)`.
         public static var stubbed: Self { stubbed { _ in } }
 
         /// Creates stubs for each test, and adds those that the tests share.
@@ -53,7 +53,7 @@
         /// @Suite(.stubbed { $0.on(GetUser.self, times: .any) { User(login: $0.login) } })
         /// ```
         ///
-        /// - Parameter prepare: adds the shared stubs to each test's loader.
+        /// - Parameter prepare: adds the shared stubs to the loader of each test.
         public static func stubbed(_ prepare: @escaping @Sendable (StubLoader) throws -> Void) -> Self {
             StubbedTrait(prepare: prepare)
         }

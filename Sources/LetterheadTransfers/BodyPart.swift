@@ -2,11 +2,11 @@
 import Letterhead
 import LetterheadFoundation
 
-/// Describes a body so that its rest can be requested: the representation, and the part of it that the body contains.
+/// Identifies a representation and the part of it that a body contains, so that the rest of the body can be requested.
 struct BodyPart: Sendable, Hashable {
     /// The value of `If-Range`: a strong entity tag, or a date that is as reliable as one.
     let validator: String
-    /// The byte range that the whole body has in the representation.
+    /// The byte range in the representation that the whole body has.
     let range: Range<Int>
     /// The representation length, if the server knows it.
     let completeLength: Int?
@@ -40,12 +40,12 @@ extension BodyPart {
         "\(response.request.origin?.description ?? "")\(response.request.path.string)"
     }
 
-    /// Returns a `Range` for the rest, from a position on.
+    /// Returns the value of `Range` for the rest of the body, from a position on.
     func rest(from position: Int) -> String {
         range.upperBound == completeLength ? "bytes=\(position)-" : "bytes=\(position)-\(range.upperBound - 1)"
     }
 
-    /// Returns why a response doesn't continue the body at the position, or nil if it does.
+    /// Returns the reason why a response doesn't continue the body at the position, or nil if it does.
     func fault(of response: HTTPResponse, from position: Int) -> String? {
         let headers = response.headers
         guard response.status == .partialContent else {
@@ -70,16 +70,19 @@ extension BodyPart {
         return nil
     }
 
-    /// Whether the headers in a 206 contain the same validator. They may lack the date (RFC 9110, 15.3.7).
+    /// Whether the headers in a 206 contain the same validator. A date may be missing, because a 206 needn't repeat it
+    /// (RFC 9110, 15.3.7).
     private func isSame(_ headers: HTTPHeaders) -> Bool {
         let isTag = validator.begins(with: "\"")
         let values = headers.values(for: isTag ? .eTag : .lastModified)
         return values.isEmpty ? !isTag : values.allSatisfy { $0.isSame(as: validator) }
     }
 
-    /// Returns the strong entity tag, if there is one. If there is no tag at all, returns a `Last-Modified` that is a
-    /// minute or more before `Date`. The resource then can't have changed twice within its second, even if two clocks
-    /// measured the times (RFC 9110, 8.8.2.2).
+    /// Returns a validator that identifies the bytes exactly, or nil if there is none.
+    ///
+    /// It is the strong entity tag. If there is no tag at all, it is a `Last-Modified` that is a minute or more before
+    /// `Date`. The resource then can't have changed twice within the same second, even if two clocks measured the times
+    /// (RFC 9110, 8.8.2.2).
     static func strongValidator(_ headers: HTTPHeaders) -> String? {
         let tags = headers.values(for: .eTag)
         guard tags.isEmpty else { return tags.count == 1 && isStrongTag(tags[0]) ? tags[0] : nil }
@@ -101,7 +104,7 @@ extension BodyPart {
 struct ContentRange: Hashable {
     /// nil in a 416.
     let range: Range<Int>?
-    /// nil if the server does not know it.
+    /// The whole length, or nil if the server doesn't know it.
     let completeLength: Int?
 
     /// Returns nil if the field is missing, malformed, or occurs twice.
@@ -122,7 +125,7 @@ struct ContentRange: Hashable {
         range = first..<last + 1
     }
 
-    /// Reads digits only, because `Int` would also accept a sign.
+    /// Reads a number that consists of digits only. `Int` would also accept a sign.
     static func number(_ text: Substring) -> Int? {
         text.utf8.allSatisfy { (48...57).contains($0) } ? Int(text) : nil
     }

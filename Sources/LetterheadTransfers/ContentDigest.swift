@@ -12,8 +12,8 @@ public struct ContentDigest: Sendable, Hashable {
     /// The digest in hexadecimal digits in lower case, or in Base64.
     private let text: String
 
-    /// The SHA-256 digest in hexadecimal digits or in Base64. If it is malformed, the download fails with
-    /// `.invalidRequest` before anything is sent.
+    /// Expects this SHA-256 digest, which you pass in hexadecimal digits or in Base64. If it is malformed, the download
+    /// fails with `.invalidRequest` before anything is sent.
     public static func sha256(_ text: String) -> ContentDigest {
         ContentDigest(text: isHexadecimal(text) ? ASCII.lowercased(text) : text)
     }
@@ -30,8 +30,8 @@ public struct ContentDigest: Sendable, Hashable {
         text.isSame(as: hexadecimal(hash)) || Data(base64Encoded: text)?.elementsEqual(hash) == true
     }
 
-    /// Returns the digest in `Repr-Digest`, which covers the whole representation (RFC 9530, 2): `sha-256=:…:`. Other
-    /// algorithms are ignored, and so is a digest that includes a content coding.
+    /// Returns the SHA-256 digest in `Repr-Digest`, which covers the whole representation (RFC 9530, 2): `sha-256=:…:`.
+    /// Digests with other algorithms are ignored, and so is a digest that includes a content coding.
     static func reported(in headers: HTTPHeaders) -> ContentDigest? {
         guard !headers.contains(.contentEncoding) else { return nil }
         return ASCII.members(of: headers.values(for: "Repr-Digest")).lazy.filter { $0.begins(with: "sha-256=:") }

@@ -5,15 +5,15 @@ import LetterheadFoundation
 /// Decides whether and when a transfer continues. It counts the consecutive attempts that bring few new bytes, and the
 /// attempts of a `Retry` link below.
 struct Continuation: Sendable {
-    /// The number of new bytes that makes an attempt successful. Without this limit, a server could have a body
-    /// requested byte by byte.
+    /// An attempt that brings this many new bytes is successful, and resets the count. With a smaller number, a server
+    /// could have a body requested byte by byte.
     static let enoughBytes = 64 << 10
 
     private let backoff: Backoff
     private let request: HTTPRequest
     /// The statuses after which a new attempt may succeed.
     private let temporary: Set<HTTPStatus>
-    /// What the retry is for, as events, closures and errors describe it.
+    /// What a retry is for, such as "the body continues". Events, closures and errors contain it.
     private let reason: String
     private let timeline: Timeline
     private(set) var attempts: [HTTPRequest.Attempt] = []
@@ -36,14 +36,15 @@ struct Continuation: Sendable {
         if newCount >= Self.enoughBytes { attempts = [] }
     }
 
-    /// Decides about a failure, and counts it.
+    /// Decides whether a new attempt follows a failure, and counts the failure.
     ///
-    /// - Throws: the failure if no attempt follows, or an error that explains more, such as a passed deadline. It
-    ///   contains all attempts.
+    /// - Throws: the failure if no attempt follows, or an error that explains more, such as a passed deadline. The
+    ///   error contains all attempts.
     mutating func retry(after failure: HTTPError) throws(HTTPError) -> Retry.Context {
         newCount = 0
         mayHaveBeenSent = mayHaveBeenSent || failure.mayHaveBeenSent
-        // The attempts of a `Retry` link count as well, so that they don't multiply. A body that broke off is one.
+        // The attempts of a `Retry` link count as well, so that the two numbers don't multiply. A body that broke off
+        // counts as one attempt.
         let isHead = failure.response == nil || [.unacceptableStatus, .retriesExhausted].contains(failure.code)
         for var earlier in isHead ? failure.attempts.dropLast() : [] {
             earlier.number = attempts.count + 1
@@ -72,7 +73,8 @@ struct Continuation: Sendable {
             attempts: attempts, strategy: backoff.strategy, delay: delay)
     }
 
-    /// Adds the attempts to a failure. If the transfer was never continued, the attempts in the failure tell more.
+    /// Adds the attempts to a failure. If the transfer was never continued, the failure keeps its attempts, which tell
+    /// more.
     private func ended(_ failure: HTTPError, _ last: HTTPRequest.Attempt, _ rule: String) -> HTTPError {
         if !attempts.contains(where: { $0.reason == reason }) { return failure.with(mayHaveBeenSent: mayHaveBeenSent) }
         var last = last
@@ -82,8 +84,8 @@ struct Continuation: Sendable {
 }
 
 extension Backoff {
-    /// Runs work that loads several responses, with one deadline for all of them. Without it, a deadline would end with
-    /// the first response body.
+    /// Runs work that loads several responses under one deadline. Without it, the deadline would apply only until the
+    /// first response body has ended.
     func loading(
         _ request: HTTPRequest, _ work: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
     ) async throws(HTTPError) -> HTTPResponse {
@@ -91,7 +93,7 @@ extension Backoff {
         return try await Deadline(clock: clock).load(request, next: AnyLoader(work))
     }
 
-    /// Reports a retry to the `onRetry` closures and as an event, and waits before it.
+    /// Reports a retry to the `onRetry` closures and as an event, and then waits.
     func pause(before retry: Retry.Context) async throws(HTTPError) {
         await retry.request.reportRetry(retry)
         try await pause(retry.request, for: retry.delay ?? .zero)

@@ -12,14 +12,15 @@ public import Letterhead
 /// ended, use `download(_:to:resuming:)`, which continues bodies in the same way.
 ///
 /// If the connection is lost in the middle of the body, the link requests the rest with `Range` and `If-Range`. If the
-/// resource has changed, or the server sends anything else, reading the body throws `.invalidResponse`, because the
-/// reader has already received the first bytes, which can't be taken back.
+/// resource has changed, or the server sends anything else, reading the body throws `.invalidResponse`. The reader has
+/// then already received the first bytes, so the link can't start again.
 ///
 /// ## What is continued
 ///
-/// - The request is a streamed or downloaded GET without a body. It is not yet signed for a single use, as by a digest.
-/// - The response is a 206, or a 200 with a known length. It has a strong `ETag`, or without any tag a `Last-Modified`
-///   that is at least a minute before its `Date`.
+/// - The request is a streamed or downloaded GET without a body, and has no signature that can be used only once, such
+///   as a digest.
+/// - The response is a 206, or a 200 with a known length. It has a strong `ETag`. If it has no tag at all, it has a
+///   `Last-Modified` that is at least a minute before its `Date`.
 /// - The body has no content coding. The link requests `identity`, unless the request sets `Accept-Encoding`.
 /// - The server doesn't refuse ranges with `Accept-Ranges: none`.
 ///
@@ -30,11 +31,11 @@ public import Letterhead
 /// Pass the link to a client in `links`, above `Retry`. Each request for the rest is then signed, redirected and
 /// limited like the first request, and retried until its body begins.
 ///
-/// - The client's `validators` judge each response head. In a download, they run before the file is complete, so
-///   `HTTPResponse.savedFile` is nil for them.
+/// - The `validators` of the client check the head of each response. In a download, they run before the file is
+///   complete, so `HTTPResponse.savedFile` is nil for them.
 /// - A deadline includes all continuations, and `RequestSettings.onProgress` counts the whole body.
 /// - With the defaults, five consecutive attempts that bring nothing take up to 31 seconds of waits. The attempts of a
-///   `Retry` link count as well, so that the two numbers don't multiply. Each wait calls the `onRetry` closures of the
+///   `Retry` link count as well, so the two numbers don't multiply. Each wait calls the `onRetry` closures of the
 ///   request and its client, and records a `retry.decided` event.
 ///
 /// Downloads with `resuming:` and uploads continue in the same way. They also send their first request again if the
@@ -42,13 +43,15 @@ public import Letterhead
 public struct ContinueBodies: LoaderLink {
     private let backoff: Backoff
 
+    /// Creates a link.
+    ///
     /// - Parameter backoff: the waits before the requests for the rest, and how many consecutive attempts may each
     ///   bring less than 64 KiB. Its clock also measures the deadline. A longer `Retry-After` takes precedence.
     ///   Default: exponential waits from one second with full jitter, at most 5 retries.
     public init(_ backoff: Backoff = Backoff()) { self.backoff = backoff }
 
-    /// - Throws: `.invalidRequest` if a setting is invalid, and errors from the next loader. When the retries are used
-    ///   up, reading the body throws the last error.
+    /// - Throws: `.invalidRequest` if a setting is invalid, and errors from the next loader. If no retries are left
+    ///   later, reading the body throws the last error.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         guard request.responseDelivery != .buffered, request.method == .get, request.body.isEmpty,
             !request.isSignedOnce, !request[option: ContinuedOption.self]
@@ -62,12 +65,13 @@ public struct ContinueBodies: LoaderLink {
     }
 }
 
-/// Marks a request if a link continues its body already, so that a second link below doesn't multiply the attempts.
+/// Marks a request whose body a link already continues. A second link below then does nothing, so that the attempts
+/// don't multiply.
 private enum ContinuedOption: HTTPRequestOption {
     static let defaultOptionValue = false
 }
 
-/// Sends the requests for one body: the first, and all requests for the rest.
+/// Sends the requests for one body: the first request, and the requests for the rest.
 struct BodySource: Sendable {
     let request: HTTPRequest
     let backoff: Backoff
@@ -87,7 +91,7 @@ struct BodySource: Sendable {
         (self.request, self.next, self.backoff) = (sent, next, backoff)
     }
 
-    /// Requests the body, or a range of it on condition that the entity tag or date still fits.
+    /// Requests the body, or only a range of it if the validator still matches.
     func load(_ range: String? = nil, if validator: String = "") async throws(HTTPError) -> HTTPResponse {
         guard let range else { return try await next.load(request) }
         var sent = request

@@ -16,13 +16,13 @@ final class ContinuedBody: Sendable {
         var isCancelled = false
     }
 
-    /// Thrown instead of an error if the caller can begin again. It contains a response that doesn't continue the body.
+    /// Is thrown if the server sent a response that doesn't continue the body, and the caller can start again with it.
     struct Replaced: Error { let response: HTTPResponse }
 
     private let source: BodySource
     private let part: BodyPart?
     private let isReplaceable: Bool
-    /// Where the whole body begins and ends. Without a ``BodyPart``, its end may not be known.
+    /// Where the whole body begins and ends. If ``part`` is nil, the end may not be known.
     private let (start, end): (Int, Int?)
     private let state: Mutex<State>
 
@@ -100,7 +100,7 @@ final class ContinuedBody: Sendable {
     /// Requests the rest of the body until a response continues it.
     private func reopen(after failure: HTTPError) async throws {
         guard let part, failure.isTemporary(whileReading: true) else { throw failure }
-        // Dropping the iterator ends the old transfer.
+        // Dropping the iterator ends the previous transfer.
         _ = state.withLock { $0.pieces.take() }
         let position = state.withLock { $0.position }
         var failure = failure
@@ -134,7 +134,7 @@ final class ContinuedBody: Sendable {
     ///
     /// - Throws: the failure if no attempt is left.
     private func wait(after failure: HTTPError) async throws(HTTPError) {
-        // The strategy and its random source are called outside of the lock.
+        // The strategy and its random source may be custom code, so they are called outside of the lock.
         var continuation = state.withLock { $0.continuation }
         let retry = try continuation.retry(after: failure)
         state.withLock { [continuation] in $0.continuation = continuation }

@@ -27,7 +27,7 @@ extension UploadProtocol {
 }
 
 extension HTTPHeaders {
-    /// Whether the server implements the same draft version. A server that names no version counts as compatible.
+    /// Whether the server implements the same draft version. If it names no version, it counts as compatible.
     fileprivate var isOfInteropVersion: Bool {
         values(for: "Upload-Draft-Interop-Version").allSatisfy { ASCII.trimmed($0).isSame(as: "8") }
     }
@@ -46,7 +46,7 @@ extension HTTPHeaders {
 }
 
 extension HTTPResponse {
-    /// Whether the response is the result of the complete upload. nil if it doesn't tell, as always in tus.
+    /// Whether the response is the result of the complete upload. nil if the response doesn't tell, as always in tus.
     var isUploadComplete: Bool? { headers.isUploadComplete }
 
     /// The integers in the dictionary `Upload-Limit` (RFC 9651, 4.2.2), and the maximum from a tus server as

@@ -11,19 +11,20 @@ public struct DownloadResumption: Sendable, Hashable {
     /// The part file must have been begun for the same URL, including its query. The response must come from the same
     /// URL as before, without its query.
     ///
-    /// The URL doesn't identify the user, and a part file outlives a reset. If the content differs by user, use
+    /// The URL doesn't identify the user, and a part file remains after a reset. If the content differs by user, use
     /// ``fromPart(key:)`` with a key that contains the user. If a closure provides the client environment, the URL
-    /// isn't known in time, and each call starts again.
+    /// isn't known before the request is sent, so each call starts again.
     public static let fromPart = DownloadResumption(key: nil)
 
-    /// Continues the part file beside the destination if it was begun with the same key, such as `"video-3"`. Use it
-    /// for a URL that changes with each download, for example because it is signed.
+    /// Continues the part file beside the destination if it was begun with the same key, such as `"video-3"`.
+    ///
+    /// Use it for a URL that changes with each download, for example because it is signed.
     public static func fromPart(key: String) -> DownloadResumption { DownloadResumption(key: key) }
 
-    /// Whether the response URL identifies the part.
+    /// Whether the response URL must be the same as for the existing part.
     var isByURL: Bool { key == nil }
 
-    /// Returns what identifies the requested resource, or nil if its URL is not known.
+    /// Returns the URL or the key that identifies the requested resource, or nil if the URL is not known.
     func identity(of request: HTTPRequest) -> String? {
         if let key { return "key \(key)" }
         let request = request.withEnvironment
@@ -38,10 +39,10 @@ extension HTTPClient {
     /// try await client.download(GetVideo(id: 3), to: url, resuming: .fromPart)
     /// ```
     ///
-    /// The call collects the bytes in a hidden part file beside the destination. The part replaces the destination when
-    /// it is complete and the response has been accepted. If the download fails or is cancelled, the part stays, and
-    /// the next call requests only the rest. If the connection is lost during the call, the download continues as with
-    /// ``ContinueBodies``.
+    /// The call collects the bytes in a hidden part file beside the destination. Once the file is complete and the
+    /// response has been accepted, it replaces the destination. If the download fails or is cancelled, the part file
+    /// stays, and the next call requests only the rest. If the connection is lost during the call, the download
+    /// continues as with ``ContinueBodies``.
     ///
     /// ## When it starts again
     ///
@@ -54,14 +55,14 @@ extension HTTPClient {
     ///
     /// - The progress includes the bytes of earlier calls. It begins at zero if the download starts again.
     /// - The response has the status 200 and the whole length.
-    /// - The client's `validators` judge only response heads. To check the content, pass a digest. If the server sends
-    ///   a `Repr-Digest` (RFC 9530) with SHA-256, the file must have that digest as well.
-    /// - A small record beside the part contains hashes that tell what the bytes belong to.
+    /// - The `validators` of the client check only response heads. To check the content, pass a digest. If the server
+    ///   sends a `Repr-Digest` (RFC 9530) with SHA-256, the file must have that digest as well.
+    /// - A small record file beside the part contains hashes that identify what the bytes belong to.
     ///
     /// - Parameters:
     ///   - template: a GET without a body.
-    ///   - file: the destination. Only one download at a time can write its part file, which is open while the body
-    ///     arrives.
+    ///   - file: the destination. Only one download at a time can write to it, because its part file is locked while
+    ///     the body arrives.
     ///   - resumption: how the call recognizes a part file that it can continue.
     ///   - digest: the digest that the complete file must have. Default: nil (only the digest that the server sends is
     ///     checked, if any).
@@ -80,8 +81,8 @@ extension HTTPClient {
             .download(template, to: file)
     }
 
-    /// Saves the response body for a plain request, as `download(_:to:resuming:digest:continuing:)` does for a
-    /// template.
+    /// Saves the response body of a plain request, with the same rules as `download(_:to:resuming:digest:continuing:)`
+    /// for a template.
     @discardableResult
     public func download(
         _ request: HTTPRequest, to file: URL, resuming resumption: DownloadResumption, digest: ContentDigest? = nil,
@@ -93,8 +94,8 @@ extension HTTPClient {
 }
 
 extension HTTPError.Code {
-    /// A different task or process writes the part file.
+    /// A different task or process is writing the part file of this download.
     public static let partInUse = Self(rawValue: "partInUse")
-    /// The call has removed the downloaded file, because it doesn't have the expected digest.
+    /// The downloaded file doesn't have the expected digest, and was removed. The destination is unchanged.
     public static let digestMismatch = Self(rawValue: "digestMismatch")
 }

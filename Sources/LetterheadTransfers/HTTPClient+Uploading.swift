@@ -9,14 +9,14 @@ public struct UploadSettings: Sendable {
     ///
     /// Set a key, such as `"video-3"`, if any of these changes between launches. Examples are a signed URL, a path
     /// inside an app container on iOS, and a client with a closure that provides its environment. With such a closure,
-    /// a call that continues an upload first sends OPTIONS to the template URL, to compare its origin with the upload
-    /// origin.
+    /// a call that continues an upload first sends OPTIONS to the template URL, to check that its origin is the origin
+    /// of the upload.
     ///
     /// The same key at a different origin is a different upload, but several endpoints at one origin need different
     /// keys.
     public var key: String?
-    /// The protocol that the server supports. If an upload was begun with a different protocol, it isn't continued.
-    /// Default: nil (the client asks with OPTIONS).
+    /// The protocol that the server supports. If an upload was begun with a different protocol, the call starts a new
+    /// one. Default: nil (the client asks the server with OPTIONS).
     public var kind: UploadProtocol?
     /// Describes the content to a tus server, for its hooks and its files: `["filetype": "video/mp4"]`. Default: empty.
     ///
@@ -26,17 +26,17 @@ public struct UploadSettings: Sendable {
     /// The IETF protocol has no metadata, so an upload with metadata fails with `.uploadUnsupported`. Set
     /// `Content-Disposition` in the template instead, and a media type in the content.
     public var metadata: [String: String] = [:]
-    /// The largest number of bytes in one request. Server limits apply in any case. Default: nil (all remaining bytes,
-    /// or 8 MiB with ``checksChunks``).
+    /// The largest number of bytes in one request. If the server has a lower limit, that limit applies. Default: nil
+    /// (all remaining bytes, or 8 MiB with ``checksChunks``).
     ///
-    /// A transport over `URLSession` first copies each request body to a private file. Set a size there, so that after
-    /// a lost connection, it doesn't copy the whole rest again.
+    /// A transport over `URLSession` first copies each request body to a private file. Set a size for such a transport,
+    /// so that it doesn't copy the whole rest again after a lost connection.
     public var chunkSize: Int?
     /// Whether each request contains a SHA-256 digest over its chunk: `Upload-Checksum` in tus, or `Content-Digest`
     /// (RFC 9530, 2). Default: false.
     ///
-    /// The client reads each chunk twice, and a tus server discards an incomplete chunk. If ``kind`` is `.tus`, the
-    /// call doesn't check whether the server supports SHA-256.
+    /// With it, the client reads each chunk twice, and a tus server discards an incomplete chunk. If ``kind`` is
+    /// `.tus`, the call doesn't check whether the server supports SHA-256.
     public var checksChunks = false
     /// Whether the call begins by calculating a SHA-256 digest over the file. Default: false.
     ///
@@ -44,10 +44,11 @@ public struct UploadSettings: Sendable {
     /// client also sends it as `Repr-Digest` (RFC 9530, 3). For bytes in memory, a digest is always calculated.
     public var checksFile = false
 
+    /// Creates settings with the defaults.
     public init() {}
 }
 
-/// Tells how an upload went: where it is, and whether it was continued. `HTTPResponse.upload` contains it.
+/// Describes how an upload went: where it is, and whether it was continued. `HTTPResponse.upload` contains it.
 public struct CompletedUpload: Sendable, Hashable {
     /// Why an earlier upload was not continued.
     public enum Restart: String, Sendable {
@@ -61,7 +62,7 @@ public struct CompletedUpload: Sendable, Hashable {
 
     /// The upload URL. A tus server keeps the content there.
     public let url: URL
-    /// How many bytes the server had when the call began.
+    /// How many bytes the server already had when the call began. 0 for a new upload.
     public let continuedFrom: Int
     /// Why an earlier upload was not continued. nil if there was none, or if it was continued.
     public let restart: Restart?
@@ -72,7 +73,7 @@ enum CompletedUploadValue: HTTPRequestOption {
 }
 
 extension HTTPResponse {
-    /// The facts about the upload that this response completes, or nil if it completes none.
+    /// Where the upload is and whether it was continued, or nil if this response doesn't complete an upload.
     public var upload: CompletedUpload? { self[option: CompletedUploadValue.self] }
 }
 
@@ -93,18 +94,19 @@ extension HTTPClient {
     ///    has accepted is sent again.
     /// 4. If the upload fails or is cancelled, the next call with the same content continues it.
     ///
-    /// Changed content is a new upload. An upload that has expired starts again. An upload that the server has
-    /// forgotten also starts again, but only once. `HTTPResponse.upload` tells which of these happened.
+    /// If the content has changed, or the upload has expired, the call starts a new upload. It also does so if the
+    /// server has forgotten the upload, but only once. `HTTPResponse.upload` tells which of these happened.
     ///
-    /// Each request passes through the client's links, so credentials can be renewed in the middle. The client's retry
-    /// settings don't apply to PATCH: `backoff` determines how often and how long the call tries. A deadline includes
-    /// the whole call, and a timeout applies to each request. The progress counts content bytes and never decreases.
+    /// Each request passes through the links of the client, so credentials can be renewed in the middle. The retry
+    /// settings of the client don't apply to PATCH: `backoff` determines how often and how long the call tries. A
+    /// deadline includes the whole call, and a timeout applies to each request. The progress counts content bytes and
+    /// never decreases.
     ///
     /// - Parameters:
     ///   - template: the request that creates the upload, without a body: a POST for tus. Its headers are sent with all
-    ///     requests, except for headers about the content. `Upload-Metadata` replaces the name and the media type that
-    ///     tus receives. If the server names a URL at a different origin, the redirect policy applies, and secrets and
-    ///     credentials are left out.
+    ///     requests, except for headers about the content. A header `Upload-Metadata` replaces the name and the media
+    ///     type that tus receives. If the server names a URL at a different origin, the redirect policy applies, and
+    ///     secrets and credentials aren't sent there.
     ///   - content: a `FileBody`, or any body in memory, such as a `DataBody`. Its media type describes the upload. A
     ///     file must not change during the upload.
     ///   - store: remembers the upload.
@@ -136,17 +138,18 @@ extension HTTPClient {
     /// If the server doesn't let you delete an upload, use ``UploadStore/remove(_:)``.
     ///
     /// If the store has an entry and the URL is at the origin where the upload was created, the requests have the
-    /// client's credentials and headers, but not the template headers. In all other cases, they have neither.
+    /// credentials and headers of the client, but not the template headers. In all other cases, they have neither.
     ///
-    /// - Throws: `.uploadInUse` if a task or process sends the upload, and the errors of `send(_:)`. The store then
-    ///   keeps the upload.
+    /// - Throws: `.uploadInUse` if a task or process is sending the upload, and the errors of `send(_:)`. In both
+    ///   cases, the store keeps the upload.
     public func cancel(_ upload: UnfinishedUpload, in store: UploadStore) async throws {
         var request = HTTPRequest(method: .delete, url: upload.url)
         request.headers = UploadProtocol.named(upload.kind)?.headers ?? [:]
         request.acceptedStatuses = HTTPStatusSet.success.union([.notFound, .gone, .methodNotAllowed, .notImplemented])
         let entry = try request.storing(isSent: false) { try store.entry(upload.id) }
         let current = try request.storing { try entry.upload() }
-        // A server has chosen the URL. The origin in the argument doesn't count, because a program may have decoded it.
+        // A server has chosen the URL. The origin in the argument isn't trusted, because a program may have decoded the
+        // value.
         if current?.origin == nil || request.origin?.description != current?.origin {
             request.removedHeaders = RedirectPolicy.standardWithheldHeaders
         }
@@ -157,13 +160,13 @@ extension HTTPClient {
             request.acceptedStatuses = UploadProtocol.forgotten
             guard (try? await send(request)) != nil else { throw error }
         }
-        // A newer upload of the file may have replaced it.
+        // In the meantime, a newer upload of the file may have replaced this one.
         if current?.url == upload.url { entry.forget() }
     }
 }
 
 extension HTTPError.Code {
-    /// A different task or process sends the same upload.
+    /// A different task or process is sending the same upload.
     public static let uploadInUse = Self(rawValue: "uploadInUse")
     /// The upload can't be sent in this way, and nothing of the content was sent.
     ///

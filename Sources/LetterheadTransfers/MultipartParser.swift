@@ -4,14 +4,15 @@ import LetterheadFoundation
 
 /// Splits a multipart body into its parts (RFC 2046, 5.1.1), in linear time. It performs no input or output.
 ///
-/// A delimiter is a whole line: two hyphens, the boundary, two more hyphens after the last part, and blanks. A line
-/// that continues in any other way belongs to a part, because a nested body may have a longer boundary that begins with
-/// this one. The line break before a delimiter is CRLF, so that a part can contain any LF. If the first delimiter ends
-/// with a bare LF, the server writes bare LFs everywhere, and an LF is enough.
+/// - A delimiter is a whole line: two hyphens, the boundary, two more hyphens after the last part, and blanks.
+/// - A line that continues in any other way belongs to a part, because a nested body may have a longer boundary that
+///   begins with this one.
+/// - The line break before a delimiter is CRLF, so a part can contain any LF. If the first delimiter ends with a bare
+///   LF, the server writes bare LFs everywhere. An LF is then enough.
 struct MultipartParser: Sendable {
     enum Event: Sendable, Equatable {
         case head(HTTPHeaders)
-        /// Some bytes in a part. Before the first head, some bytes in the preamble.
+        /// Some bytes of a part. Before the first head, they belong to the preamble.
         case bytes(Data)
         case endOfPart
         /// The last part has ended. All later bytes are ignored.
@@ -27,19 +28,20 @@ struct MultipartParser: Sendable {
 
     private enum Place { case head, body, epilogue }
 
-    /// What a line is. It is incomplete until the bytes that decide have arrived.
+    /// The kind of a line. It is incomplete until the bytes that decide have arrived.
     private enum Line { case content, incomplete, lastDelimiter, delimiter(end: Int) }
 
-    /// A longer delimiter counts as content, so that the same blanks aren't compared again for each chunk.
+    /// The maximum number of blanks at the end of a delimiter. A line with more counts as content, so that the same
+    /// blanks aren't compared again for each chunk.
     private static let maximumPadding = 256
     private static let (lineFeed, carriageReturn, hyphen) = (UInt8(ascii: "\n"), UInt8(ascii: "\r"), UInt8(ascii: "-"))
 
     private var dashedBoundary: [UInt8]
     /// A boundary that itself begins with two hyphens. Some servers, such as cameras, don't write two more hyphens
-    /// before it. The first delimiter decides.
+    /// before it. The first delimiter in the body shows whether the server does.
     private var bareBoundary: [UInt8]?
     private let (partLimit, headLimit): (Int, Int)
-    /// Where the parser is. At first, it is in the preamble, which is read like a body.
+    /// The current position in the structure. The preamble comes first, and is read like a body.
     private var place = Place.body
     private var buffer: [UInt8] = []
     /// The first index that no event has covered yet.
@@ -49,7 +51,7 @@ struct MultipartParser: Sendable {
     private var isAtEnd = false
     /// Before the first delimiter, any LF ends a line.
     private var usesBareLineFeeds = true
-    /// Whether the first body line hasn't been read yet. It may be a delimiter, without a line break before it.
+    /// Whether the parser is still in the first body line. That line may be a delimiter without a line break before it.
     private var isInFirstLine = true
     private var (preambleCount, partCount) = (0, 0)
 
@@ -69,7 +71,7 @@ struct MultipartParser: Sendable {
         buffer.append(contentsOf: piece)
     }
 
-    /// Notes that the last chunk has arrived. From now on, ``next()`` doesn't return nil.
+    /// Records that the last chunk has arrived. From now on, ``next()`` doesn't return nil.
     mutating func finish() { isAtEnd = true }
 
     /// Returns the next event, or nil if it needs more bytes.
@@ -133,7 +135,8 @@ struct MultipartParser: Sendable {
                 searched = feed + 1
                 continue
             }
-            // The line break belongs to the delimiter. It is found again after the bytes before it.
+            // The line break belongs to the delimiter. After the bytes before it have been returned, the search finds
+            // it again.
             searched = feed
             return bytes(upTo: usesBareLineFeeds ? feed : feed - 1) ?? end(by: next)
         }
@@ -204,7 +207,7 @@ extension [UInt8] {
     }
 
     fileprivate func lineFeed(from start: Int) -> Int? {
-        // The search ends with the bytes, and only an index leaves the closure.
+        // The search stays inside the bytes, and only an index leaves the closure.
         unsafe withUnsafeBytes { bytes in
             guard let base = bytes.baseAddress, start < bytes.count,
                 let found = unsafe memchr(base + start, 0x0A, bytes.count - start)

@@ -3,13 +3,13 @@ import Letterhead
 import LetterheadFoundation
 import Synchronization
 
-/// Reads a multipart response. The sequence and all part bodies share it. When the last one is dropped, the transfer
-/// ends.
+/// Reads a multipart response. The sequence and all part bodies share it. When the last of them is dropped, the
+/// transfer ends.
 final class MultipartReader: Sendable {
     private struct State: Sendable {
         var parser: MultipartParser
         var pieces: HTTPResponseBody.Iterator?
-        /// The part that has a readable body, by its number. Nil after that body has ended or was skipped.
+        /// The number of the part with a readable body. nil after that body has ended or was skipped.
         var openPart: Int?
         var partCount = 0
         /// The error that ended the body. The part body and the sequence throw the same error.
@@ -18,7 +18,7 @@ final class MultipartReader: Sendable {
 
     private let head: HTTPResponse
     private let headLimit: Int
-    /// Nil while a task reads.
+    /// nil while a task reads, which has then taken the state.
     private let state: Mutex<State?>
 
     /// - Throws: `.invalidResponse` if the response isn't multipart, or has no valid boundary.
@@ -50,7 +50,7 @@ final class MultipartReader: Sendable {
                 : "expected a multipart response, and received \(name)")
     }
 
-    /// Returns the next part, and skips what is unread in the previous one. Nil after the last part.
+    /// Returns the next part, and skips what is unread in the previous one. Returns nil after the last part.
     func next() async throws -> ResponsePart? {
         try await reading { state in
             state.openPart = nil
@@ -62,7 +62,7 @@ final class MultipartReader: Sendable {
                     return part(state.partCount, headers)
                 case .bytes, .endOfPart: continue
                 case .end:
-                    // After a short epilogue, the connection can be reused.
+                    // A short epilogue is read to its end, so that the connection can be reused.
                     var rest = 16 << 10
                     while rest > 0, let piece = try await state.pieces?.next() { rest -= piece.count }
                     state.pieces = nil

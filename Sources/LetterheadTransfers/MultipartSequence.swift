@@ -32,8 +32,8 @@ extension HTTPClient {
     /// - Parameters:
     ///   - template: the request. Its `decode(_:)` is not called.
     ///   - partLimit: the maximum number of parts. Default: 10,000.
-    ///   - headLimit: the maximum number of bytes in a part head, before the first part, and in the head when a part
-    ///     contains an HTTP response. Default: 16 KiB.
+    ///   - headLimit: the maximum number of bytes in a part head and in the text before the first part. If a part
+    ///     contains an HTTP response, it also limits the head of that response. Default: 16 KiB.
     public func parts<Template: RequestTemplate>(
         of template: Template, partLimit: Int = 10_000, headLimit: Int = 16 << 10
     ) -> some AsyncSequence<ResponsePart, any Error> & Sendable {
@@ -54,7 +54,7 @@ extension HTTPResponse {
     /// for try await part in response.parts() { print(part.headers[.contentRange] ?? "") }
     /// ```
     ///
-    /// A streamed body can be iterated once.
+    /// The rules and limits of `HTTPClient.parts(of:)` apply. A streamed body can be iterated only once.
     public func parts(
         partLimit: Int = 10_000, headLimit: Int = 16 << 10
     ) -> some AsyncSequence<ResponsePart, any Error> & Sendable {
@@ -63,8 +63,9 @@ extension HTTPResponse {
 }
 
 extension ResponsePart {
-    /// Returns the parts inside this part, if it is itself multipart, such as a change set in a batch. The rules of
-    /// `HTTPClient.parts(of:)` apply.
+    /// Returns the parts inside this part, if it is itself multipart, such as a change set in a batch.
+    ///
+    /// The rules of `HTTPClient.parts(of:)` apply.
     public func parts(
         partLimit: Int = 10_000, headLimit: Int = 16 << 10
     ) -> some AsyncSequence<ResponsePart, any Error> & Sendable {
@@ -76,7 +77,7 @@ private struct MultipartSequence: AsyncSequence, Sendable {
     let partLimit: Int
     let headLimit: Int
     let open: @Sendable () async throws -> HTTPResponse
-    /// Returns the request, for the error that reports an invalid limit.
+    /// Returns the request for the error that reports an invalid limit.
     let request: @Sendable () throws -> HTTPRequest
 
     func makeAsyncIterator() -> Iterator { Iterator(sequence: self) }
@@ -89,7 +90,7 @@ private struct MultipartSequence: AsyncSequence, Sendable {
     }
 
     struct Iterator: AsyncIteratorProtocol {
-        /// Nil after the request has been sent.
+        /// nil after the request has been sent.
         var sequence: MultipartSequence?
         var reader: MultipartReader?
 

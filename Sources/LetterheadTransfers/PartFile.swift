@@ -3,8 +3,8 @@ import Letterhead
 import LetterheadFoundation
 import Synchronization
 
-/// Records what the bytes in a part file belong to. It is stored in a file beside the part. It contains only hashes of
-/// the URL or the key, because these may contain secrets.
+/// Records what the bytes in a part file belong to. It is stored in a file beside the part. The URL and the key may
+/// contain secrets, so it contains only hashes of them.
 struct PartRecord: Codable, Sendable, Hashable {
     private let salt: String
     private let resource: String
@@ -31,15 +31,15 @@ struct PartRecord: Codable, Sendable, Hashable {
     }
 }
 
-/// An incomplete download, in a file beside its destination. It holds a lock until it is closed, so that no other task
-/// or process writes to it.
+/// An incomplete download, in a file beside its destination. Until it is closed, it holds a lock, so that no other task
+/// or process writes to the file.
 ///
 /// The system reads paths, and writes a `stat`, only until its functions return.
 final class PartFile: Sendable {
     /// A different task or process has locked the part.
     struct IsInUse: Error {}
 
-    /// What an earlier load has left behind.
+    /// The record and the bytes that an earlier load has left behind.
     struct Remains: Equatable {
         let record: PartRecord
         let count: Int
@@ -51,13 +51,13 @@ final class PartFile: Sendable {
     private let descriptor: Mutex<Int32?>
 
     deinit {
-        // If no byte has arrived, the file is removed. The lock is still held.
+        // A part without bytes is removed. This is safe, because the lock is still held.
         if (try? count()) == 0 { discard() } else { close() }
     }
 
     /// Opens and locks the part file for a destination.
     ///
-    /// - Parameter flags: `O_CREAT` creates a missing part. Default: `O_CREAT`.
+    /// - Parameter flags: `O_CREAT` to create a missing part, or 0. Default: `O_CREAT`.
     /// - Throws: ``IsInUse`` or an error from the file system.
     init(beside place: URL, _ flags: Int32 = O_CREAT) throws {
         (url, recordURL) = Self.files(beside: place)
@@ -66,7 +66,7 @@ final class PartFile: Sendable {
 
     private static func files(beside place: URL) -> (part: URL, record: URL) {
         let name = place.lastPathComponent
-        // Names have at most 255 bytes on most file systems.
+        // Most file systems limit names to 255 bytes.
         let short = name.utf8.count <= 200 ? name : hexadecimal(SHA256Hash.hash(Array(name.utf8)))
         let part = place.deletingLastPathComponent().appendingPathComponent(".\(short).letterhead-part")
         return (part, part.appendingPathExtension("json"))
@@ -77,8 +77,8 @@ final class PartFile: Sendable {
     /// - Throws: ``IsInUse`` or an error from the file system.
     static func lockedFile(_ path: String, _ flags: Int32) throws -> Int32 {
         for _ in 0..<100 {
-            // With O_APPEND, writing continues at the end, even if the file was shortened. The caller keeps the file,
-            // so it has the permissions of any new file.
+            // With O_APPEND, writing continues at the end, even if the file was shortened. The finished file stays with
+            // the caller, so it has the permissions of any new file.
             let descriptor = try PrivateFile.open(path, O_RDWR | O_APPEND | flags, mode: 0o666)
             do {
                 guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
@@ -99,10 +99,10 @@ final class PartFile: Sendable {
         throw POSIXError(.EAGAIN)
     }
 
-    /// Returns what an earlier load has left behind for a resource, or nil if it cannot be continued. The part is open
-    /// and locked only during this call.
+    /// Returns what an earlier load has left behind for a resource, or nil if nothing can be continued. The part is
+    /// open and locked only during this call.
     ///
-    /// - Throws: ``IsInUse`` or an error from the file system, if the part or its record could not be written later.
+    /// - Throws: ``IsInUse`` or an error from the file system, if the part or its record couldn't be written later.
     static func remains(beside place: URL, of resource: String?) throws -> Remains? {
         do {
             let part = try PartFile(beside: place, 0)
@@ -152,7 +152,8 @@ final class PartFile: Sendable {
         }
     }
 
-    /// Empties the part, for the bytes that a record describes. Without a record, no later load can continue the part.
+    /// Empties the part, and writes the record that describes its future bytes. Without a record, no later load can
+    /// continue the part.
     func restart(_ record: PartRecord?) throws {
         removeRecord()
         try shorten(to: 0)
@@ -177,8 +178,8 @@ final class PartFile: Sendable {
         }
     }
 
-    /// Writes the complete part to the disk, before it replaces the destination. Its record is removed now: as soon as
-    /// the part has moved, its name is free for the next part.
+    /// Writes the complete part to the disk, before it replaces the destination. Its record is removed first: as soon
+    /// as the part has moved, the next part can have the same name.
     func finish() throws {
         removeRecord()
         try withDescriptor { guard fsync($0) == 0 else { throw POSIXError.last } }
@@ -186,7 +187,8 @@ final class PartFile: Sendable {
 
     /// Removes the part and its record.
     func discard() {
-        // While the file has its name and the lock, no other load can have written a record.
+        // While this part holds the lock, no other load can have written a record. So the record that is removed
+        // belongs to this part.
         removeRecord()
         _ = unsafe unlink(url.filePath)
         close()
@@ -200,10 +202,10 @@ final class PartFile: Sendable {
 }
 
 extension HTTPRequest {
-    /// Runs work on a file, and maps its errors.
+    /// Runs work on a file, and turns its errors into errors of this request.
     ///
     /// - Parameters:
-    ///   - name: the file, for the error message.
+    ///   - name: how the error message calls the file.
     ///   - inUse: the error code if a different task or process has locked the file.
     ///   - failed: the error code for all other failures.
     ///   - isSent: whether the request may have been sent. Default: true.
@@ -235,7 +237,7 @@ extension HTTPBody {
     }
 }
 
-/// Returns two digits for each byte.
+/// Returns hexadecimal digits, two for each byte.
 func hexadecimal(_ bytes: [UInt8]) -> String {
     bytes.map { String(UInt16($0) | 0x100, radix: 16).dropFirst() }.joined()
 }

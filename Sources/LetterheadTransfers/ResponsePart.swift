@@ -2,11 +2,12 @@
 public import Letterhead
 import LetterheadFoundation
 
-/// A part in a multipart response. `HTTPClient.parts(of:)` returns it.
+/// A part in a multipart response, with its headers and its streamed content. `HTTPClient.parts(of:)` returns it.
 public struct ResponsePart: Sendable {
     /// The response that contained the part, with the part headers and the part content.
     let response: HTTPResponse
-    /// The limit that the sequence has for heads. It also applies when the content is an HTTP response with a head.
+    /// The limit that the sequence has for heads. If the content is an HTTP response, it also applies to the head of
+    /// that response.
     let headLimit: Int
 
     /// The part headers, such as `Content-Type`, `Content-ID`, or `Content-Range` in `multipart/byteranges`.
@@ -16,7 +17,7 @@ public struct ResponsePart: Sendable {
     /// request the next part, which skips the rest.
     public var body: HTTPResponseBody { response.body }
 
-    /// The form field name (RFC 7578, 4.2). Nil if `Content-Disposition` isn't `form-data` or has no name.
+    /// The form field name (RFC 7578, 4.2). nil if `Content-Disposition` isn't `form-data` or has no name.
     ///
     /// `%22`, `%0D` and `%0A` are decoded as in the WHATWG HTML Standard, 4.10.21.8.
     public var name: String? {
@@ -36,8 +37,10 @@ public struct ResponsePart: Sendable {
         try await response.decode(type)
     }
 
-    /// Returns the HTTP response inside a part with the type `application/http`, which batch APIs send (RFC 9112,
-    /// 10.2). Its status isn't checked, and its request is the whole batch.
+    /// Returns the HTTP response inside a part with the type `application/http`, as batch APIs send it (RFC 9112,
+    /// 10.2).
+    ///
+    /// The status of the response isn't checked, and its request is the request for the whole batch.
     ///
     /// ```swift
     /// for try await part in client.parts(of: Batch(["users/ada", "users/grace"])) {

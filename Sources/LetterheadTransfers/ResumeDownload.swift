@@ -64,7 +64,7 @@ private struct ResumedDownload {
         }
     }
 
-    /// Runs work on the part file. It is opened only when a response has arrived, so that a download that waits for a
+    /// Runs work on the part file. It is called only when a response has arrived, so that a download that waits for a
     /// throttle holds no file open.
     private func filing<Value>(_ response: HTTPResponse? = nil, _ work: () throws -> Value) throws(HTTPError) -> Value {
         try request.filing(
@@ -75,7 +75,8 @@ private struct ResumedDownload {
     /// Continues the part that an earlier load has left behind.
     private func continued(_ remains: PartFile.Remains, of resource: String?) async throws -> HTTPResponse {
         let record = remains.record
-        // If the part is complete, its last byte is requested again: only a 206 shows whether the part is current.
+        // If the part is complete, its last byte is requested again, because only a 206 shows whether the part is still
+        // current.
         let position = min(remains.count, record.length - 1)
         let response = try await loaded("bytes=\(position)-", if: record.validator)
         let whole = BodyPart(
@@ -88,14 +89,14 @@ private struct ResumedDownload {
         return try await saved(response, in: part, as: whole, at: position)
     }
 
-    /// Opens the part. Returns nil if a different download has changed it while this one waited.
+    /// Opens the part. Returns nil if a different download has changed it since its remains were read.
     private func unchangedPart(_ remains: PartFile.Remains, of resource: String?) throws -> PartFile? {
         let part = try PartFile(beside: place)
         return try part.remains(of: resource) == remains ? part : nil
     }
 
-    /// Starts again, because a response doesn't continue the part. It uses the response body, or sends one more request
-    /// if that body is a different part or missing.
+    /// Starts again, because a response doesn't continue the part. If the response has the whole body, that body is
+    /// used. Otherwise, one more request is sent.
     private func restarted(by response: HTTPResponse, in part: PartFile? = nil) async throws -> HTTPResponse {
         guard response.status == .partialContent || response.status == .rangeNotSatisfiable else {
             return try await fresh(response, in: part)
@@ -104,10 +105,10 @@ private struct ResumedDownload {
         return try await fresh(try await loaded(), in: part)
     }
 
-    /// Writes the whole body to the part. If the response isn't accepted, it is returned for its error, and the part
-    /// stays.
+    /// Writes the whole body to the part. If the status isn't accepted, returns the response without saving it, and the
+    /// part stays.
     ///
-    /// - Parameter open: the part file that this call has written already. Default: nil (opens the part file).
+    /// - Parameter open: the part file that this call has already written to. Default: nil (opens the part file).
     private func fresh(_ response: HTTPResponse, in open: PartFile? = nil) async throws -> HTTPResponse {
         guard request.accepts(response.status), response.status != .notModified else {
             return try await response.delivered(to: request)
@@ -121,7 +122,8 @@ private struct ResumedDownload {
         }
         let part = try open ?? filing(response) { try PartFile(beside: place) }
         try filing(response) { try part.restart(known) }
-        // Without this limit, a server that ignores ranges could send the same bytes without end.
+        // A call starts again only once. Without this limit, a server that ignores ranges could send the same bytes
+        // without end.
         return try await saved(response, in: part, restarts: open == nil)
     }
 
@@ -154,7 +156,7 @@ private struct ResumedDownload {
         try await checkDigest(of: complete, in: part)
         let count = try filing(complete) { try part.count() }
         if response.status == .partialContent {
-            // The parts together are a complete 200 (RFC 9110, 15.3.7.3).
+            // All parts together are a complete 200 (RFC 9110, 15.3.7.3).
             complete.status = .ok
             complete.headers[.contentRange] = nil
             complete.headers[.contentLength] = "\(count)"

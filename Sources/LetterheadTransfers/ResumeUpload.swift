@@ -3,7 +3,7 @@ import Letterhead
 import LetterheadFoundation
 import Synchronization
 
-/// The store entry for an upload that is complete. It holds its lock, so removing it opens no file.
+/// The store entry of an upload that is complete. The entry still holds its lock, so removing it opens no file.
 final class CompleteUpload: Sendable {
     let entry = Mutex<UploadEntry?>(nil)
 }
@@ -15,8 +15,8 @@ struct ResumeUpload: LoaderLink {
     let backoff: Backoff
     let held = CompleteUpload()
 
-    /// Removes the entry from the store, after the upload is complete. Call it only when the whole call has succeeded:
-    /// until then, a reset makes the call fail, and the next call needs the entry.
+    /// Removes the entry of a complete upload from the store. Call it only when the whole call has succeeded. Until
+    /// then, a reset makes the call fail, and the next call needs the entry.
     func removeComplete() { held.entry.withLock { $0.take() }?.forget() }
 
     func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
@@ -50,7 +50,7 @@ struct ResumeUpload: LoaderLink {
             separator: "\n")
     }
 
-    /// Returns what identifies the target resource: the caller's key, or the URL.
+    /// Returns what identifies the target resource: the key in the settings, or the URL.
     private func resource(of request: HTTPRequest) throws(HTTPError) -> String {
         var marked = request
         marked.method = .post
@@ -84,7 +84,7 @@ struct ResumeUpload: LoaderLink {
 }
 
 extension HTTPRequest {
-    /// Runs work on a store entry.
+    /// Runs work on a store entry, and turns its errors into errors of this request.
     func storing<Value>(isSent: Bool = true, _ work: () throws -> Value) throws(HTTPError) -> Value {
         try filing("the upload's entry in the store", .uploadInUse, .uploadStoreFailed, isSent: isSent, work)
     }
@@ -92,7 +92,8 @@ extension HTTPRequest {
 
 /// Loads an upload that may have begun in an earlier load.
 private struct ResumedUpload {
-    /// The statuses after which the server offset tells how to continue. 460 is the checksum mismatch of tus.
+    /// The statuses after which the client asks for the server offset and continues. 460 is the checksum mismatch of
+    /// tus.
     static let temporary = Retry.Condition.standardStatuses.union([.conflict, .locked, 460])
 
     let link: ResumeUpload
@@ -103,9 +104,9 @@ private struct ResumedUpload {
     var known: UnfinishedUpload?
     /// The server limits, by the names in `Upload-Limit`.
     var limits = [String: Int]()
-    /// The largest size that the server has not refused with 413.
+    /// The largest chunk size to try. It shrinks after a 413.
     var chunkSize: Int
-    /// How many bytes the server has, by its last response.
+    /// How many bytes the server has, according to its last response.
     var offset = 0
     /// How many bytes the server can have at most.
     var sent = 0
@@ -162,7 +163,7 @@ private struct ResumedUpload {
                 }
                 try accept(last, for: range)
             } catch let error as HTTPError {
-                // The server may have bytes of both versions of the file.
+                // The file may have changed, and the server may have bytes of both versions.
                 try checkFile()
                 last = try await retrying(after: error) { try await $0.queried() }
             }
@@ -185,7 +186,7 @@ extension ResumedUpload {
             let kind = UploadProtocol.named(earlier.kind), kind.name.isSame(as: link.settings.kind?.name ?? kind.name)
         {
             self.kind = kind
-            // The first request determines the environment. Without it, the template credentials would not be sent to
+            // The origin is known only after a first request. Without it, the template credentials would not be sent to
             // the upload URL, and a refusal would look like an upload that the server has forgotten.
             if exchange.request.withEnvironment.origin == nil {
                 _ = try await retrying { try await $0.exchange.send(.options) }
@@ -198,8 +199,9 @@ extension ResumedUpload {
                 return response
             }
             restart = isLive ? .contentChanged : .expired
-            // The deletion lets the server free the space. If it fails, the upload expires there. The entry stays until
-            // a new upload replaces it. A server must not choose what is deleted at a different origin.
+            // Deleting the earlier upload lets the server free its space. If the deletion fails, the upload expires
+            // there. The entry stays until a new upload replaces it. A server must not choose what is deleted at a
+            // different origin.
             if HTTPRequest(url: earlier.url).origin == exchange.request.withEnvironment.origin {
                 _ = try? await exchange.send(.delete, to: earlier.url, kind.headers)
             }
@@ -260,7 +262,7 @@ extension ResumedUpload {
         kind.create(&headers, content, link.settings.metadata)
         let response = try await exchange.send(nil, headers)
         guard response.status.isSuccess else { throw refusal(of: response) }
-        // The resource itself has responded. Only empty content is complete.
+        // The resource itself has responded without an upload. Only empty content is complete in this way.
         if kind.isEndedByRequest, response.isUploadComplete == true {
             guard content.length == 0 else {
                 throw failure(
@@ -275,11 +277,11 @@ extension ResumedUpload {
         guard let url = response.location else {
             throw failure(.uploadUnsupported, "the response to the creation has no valid Location", response)
         }
-        // This check comes before the URL is remembered. Otherwise, each later call would fail as well.
+        // This check comes before the URL is stored. Otherwise, each later call would fail as well.
         let moved = try exchange.moved(
             exchange.request, to: url, with: content.body(0..<content.length), namedBy: response.request)
-        // Credentials that a redirect to a different origin has removed don't come back, and a later call couldn't know
-        // that.
+        // If a redirect to a different origin has removed the credentials, they aren't sent again, and a later call
+        // couldn't know that they were removed.
         let isRedirected = !response.request.removedHeaders.isEmpty
         if isRedirected, moved.origin == exchange.request.withEnvironment.origin {
             throw failure(
@@ -315,7 +317,7 @@ extension ResumedUpload {
         let digest = link.settings.checksChunks && !range.isEmpty ? try await content.digest(of: range) : nil
         kind.append(&headers, range, range.upperBound == content.length, digest)
         headers[.contentType] = kind.contentType.description
-        // A server that refuses the chunk can do so before it's sent.
+        // With this field, a server that refuses the chunk can do so before the chunk is sent.
         if !continuation.attempts.isEmpty, !range.isEmpty { headers[.expect] = "100-continue" }
         sent = max(sent, range.upperBound)
         let response = try await exchange.send(
@@ -332,7 +334,7 @@ extension ResumedUpload {
 
     mutating func queried() async throws -> HTTPResponse {
         let response = try await asked(at: known?.url)
-        // A page of a proxy or for signing in tells nothing about the upload.
+        // A response from a proxy or a sign-in page tells nothing about the upload.
         guard response.status.isSuccess, response.headers.contains("Upload-Offset") else {
             throw refusal(of: response)
         }
@@ -351,8 +353,8 @@ extension ResumedUpload {
 // MARK: Checks
 
 extension ResumedUpload {
-    /// Takes the offset from the response to a chunk. Without an offset, only `Upload-Complete` confirms all bytes,
-    /// because a redirect or a proxy can lead to any other response.
+    /// Reads the offset from the response to a chunk. If there is no offset, only `Upload-Complete` confirms all bytes:
+    /// a redirect or a proxy can lead to any other response.
     mutating func accept(_ response: HTTPResponse, for range: Range<Int>) throws {
         let told = response.headers.count(of: "Upload-Offset")
         guard response.status.isSuccess,
@@ -374,7 +376,7 @@ extension ResumedUpload {
         try remember(response)
     }
 
-    /// Checks the limits in a response, and stores when the upload expires.
+    /// Checks the limits in a response, and stores the time at which the upload expires.
     mutating func remember(_ response: HTTPResponse) throws {
         let new = response.uploadLimits
         limits.merge(new) { $1 }
@@ -389,14 +391,15 @@ extension ResumedUpload {
         }
         guard var upload = known else { return }
         let latest = upload.created.addingTimeInterval(link.store.maximumAge / .seconds(1))
-        // The device clock may be wrong.
+        // The device clock may be wrong, so the time until the expiry is calculated from the server date.
         let now = link.store.now()
         let age =
             response.headers.date(of: "Upload-Expires")?.timeIntervalSince(response.headers.date(of: .date) ?? now)
             ?? new["max-age"].map { Double($0) }
         let told = age.map(now.addingTimeInterval)
         let expires = min(latest, told ?? (upload.expires == .distantPast ? latest : upload.expires))
-        // Writing a file for each chunk would cost more than it saves.
+        // A difference of less than a minute isn't stored, because writing a file for each chunk would cost more than
+        // it saves.
         guard abs(expires.timeIntervalSince(upload.expires)) > 60 else { return }
         upload.expires = expires
         known = upload
@@ -414,16 +417,19 @@ extension ResumedUpload {
     func checkFile() throws(HTTPError) {
         guard !content.isUnchanged else { return }
         if var upload = known {
-            // No file has this time: the next load starts a new upload, even if the file is restored.
+            // No file has this modification time. The next load therefore starts a new upload, even if the file is
+            // restored.
             upload.modified = -1
             try exchange.request.storing { try entry.write(upload) }
         }
         throw failure(.uploadFileChanged, "the file changed while it was being uploaded (send it again)")
     }
 
-    /// Creates the error for an upload that can't be continued. Its entry is removed, so that the next load starts a
-    /// new upload. If the file has changed, ``checkFile()`` has already marked the entry. If creating the new upload
-    /// failed, the earlier entry stays.
+    /// Creates the error for an upload that can't be continued. The entry is removed, so that the next load starts a
+    /// new upload, with two exceptions:
+    ///
+    /// - If the file has changed, the entry stays, because ``checkFile()`` has already marked it.
+    /// - If creating a new upload has failed, the earlier entry stays.
     func failure(_ code: HTTPError.Code, _ message: String, _ response: HTTPResponse? = nil) -> HTTPError {
         if code != .uploadFileChanged, known != nil { entry.forget() }
         return response?.error(code, message) ?? HTTPError(code, request: exchange.request, message: message)

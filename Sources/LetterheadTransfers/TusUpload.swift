@@ -11,7 +11,7 @@ extension UploadProtocol {
     public static let tus = UploadProtocol(
         name: "tus", headers: ["Tus-Resumable": "1.0.0"], contentType: "application/offset+octet-stream",
         isEndedByRequest: false,
-        // Some servers don't list their versions.
+        // Some servers don't list their versions, so the version in the response counts as well.
         isAnnounced: { headers in
             let versions = headers.values(for: "Tus-Version") + headers.values(for: "Tus-Resumable")
             return ASCII.members(of: versions).contains { $0.isSame(as: "1.0.0") }
@@ -22,7 +22,7 @@ extension UploadProtocol {
             let known = [("filename", content.name), ("filetype", content.headers[.contentType] ?? "")]
             let own = known.filter { !$1.isEmpty && metadata[$0] == nil } + metadata.sorted { $0.key < $1.key }
             headers["Upload-Length"] = "\(content.length)"
-            // A key alone has an empty value.
+            // A metadata key without a value is sent alone.
             let pairs = own.map { $1.isEmpty ? $0 : "\($0) \(Data($1.utf8).base64EncodedString())" }
             headers["Upload-Metadata"] = pairs.isEmpty ? nil : pairs.joined(separator: ",")
         },

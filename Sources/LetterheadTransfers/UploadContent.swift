@@ -2,7 +2,7 @@
 import Letterhead
 import LetterheadFoundation
 
-/// The content to upload, which can be read from any position, and what identifies it.
+/// The content of an upload, which can be read from any position, and the facts that identify it.
 struct UploadContent: Sendable {
     /// nil for bytes in memory.
     private let file: FileBody?
@@ -10,7 +10,7 @@ struct UploadContent: Sendable {
     let length: Int
     /// Where the range begins in the file. nil for a whole file and for bytes in memory.
     let start: Int?
-    /// The file modification time, in nanoseconds. Bytes in memory have a value that no file has.
+    /// The modification time of the file, in nanoseconds. For bytes in memory, it is a value that no file has.
     let modified: Int64
     /// The SHA-256 digest in Base64. It is always present for bytes in memory, and on request for a file.
     private(set) var digest: String?
@@ -19,7 +19,7 @@ struct UploadContent: Sendable {
 
     /// - Throws: an error if the body can't be sent, or can be read only from its beginning.
     init(of request: HTTPRequest, isHashed: Bool) async throws {
-        // It inspects a file.
+        // Framing the body inspects a file, and throws if the file can't be sent.
         let chunks = try request.framedBody()
         (file, headers) = (request.body as? FileBody, request.body.additionalHeaders)
         (bytes, start) = (chunks.data ?? Data(), file?.range?.lowerBound)
@@ -28,7 +28,8 @@ struct UploadContent: Sendable {
         }
         self.length = length
         modified = try file.map { try Self.modification(of: $0.url) } ?? .min
-        // On some systems, special files have a size of zero although they contain bytes. Reading them throws.
+        // On some systems, special files have a size of zero although they contain bytes. Reading such a file throws
+        // here.
         if file != nil, length == 0 { for try await _ in chunks {} }
         if isHashed || file == nil { digest = try await digest(of: 0..<length) }
     }
@@ -54,7 +55,7 @@ struct UploadContent: Sendable {
             && (digest == nil || earlier.digest == nil || digest == earlier.digest)
     }
 
-    /// Returns a body with a content range. The request sets the media type.
+    /// Returns a body with a range of the content. It has no media type, because the request sets it.
     func body(_ range: Range<Int>) -> any HTTPBody {
         guard let file else { return DataBody(bytes.dropFirst(range.lowerBound).prefix(range.count)) }
         let start = start ?? 0

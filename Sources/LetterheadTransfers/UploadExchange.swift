@@ -3,7 +3,7 @@ import Letterhead
 import LetterheadFoundation
 import Synchronization
 
-/// Sends all requests for an upload. The progress that it reports never decreases, although lost bytes are sent again.
+/// Sends all requests for an upload. The progress that it reports never decreases, even if lost bytes are sent again.
 final class UploadExchange: Sendable {
     /// The request from the template, without its progress closure.
     let request: HTTPRequest
@@ -55,7 +55,7 @@ final class UploadExchange: Sendable {
             sent.headers = all
         }
         if let body {
-            // Only the server offset tells which bytes to send again, so no other link may retry.
+            // Only the server offset tells which bytes to send again, so no link below may retry.
             (sent.body, sent.maximumRetries) = (body, 0)
             sent.onProgress = { [weak self] progress in
                 guard progress.direction == .upload else { return }
@@ -69,13 +69,13 @@ final class UploadExchange: Sendable {
             response = refused
         }
         self.sent.store(true, ordering: .relaxed)
-        // If the body is over the limit, it isn't in memory yet. Discarding it releases what a link has reserved for
-        // the response, such as a slot, because the next request may need it.
+        // The body is discarded in any case. If it is larger than the limit, it isn't in memory yet, and discarding it
+        // releases what a link has reserved for the response, such as a slot. The next request may need that slot.
         await response.body.discard()
         return response
     }
 
-    /// The protocol fields, which a template can't set.
+    /// The protocol fields. A template can't set them.
     private static let own: Set<HTTPHeaders.Name> = [
         "Tus-Resumable", "Upload-Complete", "Upload-Draft-Interop-Version", "Upload-Length", "Upload-Offset",
     ]
@@ -115,7 +115,7 @@ final class UploadExchange: Sendable {
 }
 
 extension HTTPRequest.Progress {
-    /// Returns how many body bytes were sent. A signer may frame the body, so more bytes may be sent than it has.
+    /// Returns how many body bytes were sent. A signer may frame the body, so more bytes may be sent than the body has.
     fileprivate func share(of length: Int) -> Int {
         guard let totalBytes, totalBytes > length else { return completedBytes }
         return Int(Double(length) * (Double(completedBytes) / Double(totalBytes)))

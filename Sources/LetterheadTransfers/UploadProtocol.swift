@@ -2,19 +2,19 @@
 import Letterhead
 import LetterheadFoundation
 
-/// A protocol for uploads that continue: `.tus` or `.draft`. Set it in ``UploadSettings`` if the server doesn't
-/// announce it in its response to OPTIONS.
+/// A protocol for uploads that continue: `.tus` or `.draft`. Set it in ``UploadSettings`` if the server supports it but
+/// doesn't announce it in its response to OPTIONS.
 public struct UploadProtocol: Sendable {
     let name: String
     /// The headers in all requests to an upload.
     let headers: HTTPHeaders
     /// The media type for a chunk.
     let contentType: MediaType
-    /// Whether the last request announces that it is the last. Otherwise, the last byte completes the upload.
+    /// Whether the last request announces that it is the last one. If not, the last byte completes the upload.
     let isEndedByRequest: Bool
     /// Whether a response to OPTIONS announces the protocol.
     let isAnnounced: @Sendable (HTTPHeaders) -> Bool
-    /// The header that confirms an upload, for an error message.
+    /// The header that confirms an upload, as error messages show it.
     let confirmation: String
     /// Whether response headers confirm that the server supports the protocol and has an unfinished upload. nil if only
     /// the response to HEAD can tell.

@@ -25,6 +25,8 @@ public struct UploadStore: Sendable {
     let maximumAge: Duration
     let now: @Sendable () -> Date
 
+    /// Creates a store. It reads and writes nothing until it is used.
+    ///
     /// - Parameters:
     ///   - folder: a folder that only upload stores use. It is created when the first upload begins.
     ///   - user: the user who is signed in. Uploads of other users aren't listed and aren't continued. Default: empty.
@@ -38,7 +40,7 @@ public struct UploadStore: Sendable {
         owner = Self.hash(user)
     }
 
-    /// Returns all unfinished uploads for the user, the oldest first. Files that aren't entries are left out.
+    /// Returns all unfinished uploads of the user, the oldest first. Files that aren't entries are left out.
     ///
     /// - Throws: an error from the file system.
     public func uploads() throws -> [UnfinishedUpload] {
@@ -47,14 +49,16 @@ public struct UploadStore: Sendable {
         return names.filter(isOwn).compactMap { try? live($0) }.sorted { $0.created < $1.created }
     }
 
-    /// Removes an upload from the store, and leaves it at the server until it expires there. The next call for the same
-    /// content starts a new upload. To delete the upload at the server, use `HTTPClient.cancel(_:in:)`.
+    /// Removes an upload from the store. The server keeps it until it expires there.
+    ///
+    /// The next call for the same content starts a new upload. To delete the upload at the server as well, use
+    /// `HTTPClient.cancel(_:in:)`.
     ///
     /// - Throws: `HTTPError` with `.uploadInUse` if a task or process sends the upload, or `.uploadStoreFailed`.
     public func remove(_ upload: UnfinishedUpload) throws {
         try HTTPRequest(method: .delete, url: upload.url).storing(isSent: false) {
             let entry = try entry(upload.id)
-            // A newer upload of the file may have replaced it.
+            // In the meantime, a newer upload of the file may have replaced this one.
             if try entry.upload()?.url == upload.url { entry.forget() }
         }
     }
@@ -64,7 +68,7 @@ public struct UploadStore: Sendable {
         guard var upload: UnfinishedUpload = try PartFile.record(in: file) else { return nil }
         upload.id = id
         guard upload.expires <= now() else { return upload }
-        // A different process may have begun the upload again.
+        // In the meantime, a different process may have begun the upload again.
         if let entry = try? UploadEntry(file), try entry.upload().map({ $0.expires <= now() }) == true {
             entry.forget()
         }
@@ -73,8 +77,8 @@ public struct UploadStore: Sendable {
 
     /// Opens and locks a store entry.
     ///
-    /// - Throws: ``PartFile/IsInUse`` or an error from the file system. `EINVAL` if the store doesn't create entries
-    ///   with this name for the user: a program may have decoded an upload with any name.
+    /// - Throws: ``PartFile/IsInUse`` or an error from the file system. `EINVAL` if the name isn't one that the store
+    ///   gives to the entries of the user: a program may have decoded an upload with any name.
     func entry(_ id: String) throws -> UploadEntry {
         guard isOwn(id) else { throw POSIXError(.EINVAL) }
         try FileManager.default.createDirectory(
@@ -96,19 +100,20 @@ public struct UploadStore: Sendable {
 
 /// An unfinished upload that a store remembers. It doesn't contain the offset, because only the server knows it.
 public struct UnfinishedUpload: Codable, Sendable, Hashable, Identifiable {
-    /// The store entry name.
+    /// The name of the store entry.
     public internal(set) var id: String
-    /// The key in the upload settings.
+    /// The key from ``UploadSettings/key``, or nil if the upload was begun without one.
     public let key: String?
     /// The upload URL at the server. It may be secret.
     public let url: URL
-    /// The file name. Empty for bytes in memory.
+    /// The file name, or an empty string for bytes in memory.
     public let fileName: String
     /// The content size in bytes.
     public let byteCount: Int
+    /// When the upload was created.
     public let created: Date
-    /// When the upload can no longer be continued. The server sets a date, and the store has a maximum age. The earlier
-    /// one counts.
+    /// When the upload can no longer be continued: the date that the server has set or the maximum age in the store,
+    /// whichever is earlier.
     public internal(set) var expires: Date
     let kind: String
     /// The origin where the upload was created. A server chooses the URL, so other origins receive no credentials.
@@ -139,7 +144,8 @@ final class UploadEntry: Sendable {
 
     func upload() throws -> UnfinishedUpload? { try PartFile.record(in: file) }
 
-    /// Replaces the file atomically. A process that ends during the call leaves either the old or the new content.
+    /// Replaces the file atomically. If the process ends during the call, the file has either the old or the new
+    /// content.
     func write(_ upload: UnfinishedUpload) throws {
         _ = unsafe unlink(draft.filePath)
         defer { _ = unsafe unlink(draft.filePath) }
