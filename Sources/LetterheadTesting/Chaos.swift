@@ -2,7 +2,7 @@
 public import Letterhead
 import Synchronization
 
-/// Random numbers that a seed makes reproducible, to test a client on an unreliable network.
+/// Random numbers that are the same in each run with the same seed. Use them to test a client on an unreliable network.
 ///
 /// Draw a number for each request, and use it to choose between faults and the usual response:
 ///
@@ -28,8 +28,8 @@ import Synchronization
 /// ```
 ///
 /// A number depends on the seed, on the method, path and query of the request, and on how many numbers were drawn for
-/// this request before. It doesn't depend on when other requests arrive, so a second run with the same seed has the
-/// same faults, even if requests are concurrent.
+/// equal requests before. It doesn't depend on when other requests arrive. A second run with the same seed therefore
+/// has the same faults, even if requests are concurrent.
 ///
 /// If a test fails, print the ``description``, and pass its seed to reproduce the faults.
 public final class Chaos: Sendable, CustomStringConvertible {
@@ -58,7 +58,7 @@ public final class Chaos: Sendable, CustomStringConvertible {
             counts[key, default: 0] += 1
             return counts[key, default: 0]
         }
-        // FNV-1a, because standard library hashes differ in each process.
+        // FNV-1a, because the hashes of the standard library differ in each process.
         var bits: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in key.utf8 { bits = (bits ^ UInt64(byte)) &* 0x100_0000_01b3 }
         // SplitMix64. The count selects one number of the sequence.

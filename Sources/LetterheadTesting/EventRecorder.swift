@@ -2,7 +2,7 @@
 public import Letterhead
 import Synchronization
 
-/// An observer that keeps all events. Use it to test what a client does.
+/// An observer that keeps all events, so that a test can check what a client does.
 ///
 /// ```swift
 /// let recorder = EventRecorder()

@@ -21,7 +21,8 @@ import Synchronization
 /// - a hidden download file that was neither accepted nor removed
 /// - a transport from `HTTPClient.makeTransport` that was not released, and therefore keeps its idle connections open
 ///
-/// It finds them only if they were created in the operation or in its tasks, except in a `Task.detached`.
+/// The check finds a resource only if it was created in the operation or in tasks that the operation has created,
+/// except with `Task.detached`.
 ///
 /// The shared `HTTPClient.defaultTransport` isn't a leak. Don't return a client or a response from the operation: it
 /// would keep its resources, and the check would fail.

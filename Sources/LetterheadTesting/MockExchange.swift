@@ -3,7 +3,7 @@ import LetterheadFoundation
 import Letterhead
 import Synchronization
 
-/// What all mocks have in common with a transport: validation, time limits, and response delivery.
+/// The behavior that all mocks share with a transport: validation, time limits, and response delivery.
 ///
 /// This type is a class because all attempts for a request share one deadline.
 final class MockExchange: Sendable {
@@ -36,7 +36,7 @@ final class MockExchange: Sendable {
             }
             return time.timing(try await time.limited("waiting for the response") { try await handler(request) })
         }
-        // If the handler has passed the request on to a different loader, that loader has already saved the download.
+        // If the handler has passed the request to a different loader, that loader has already saved the download.
         if response.savedFile != nil { return response }
         // A streamed body stays a stream unless the request specifies a different delivery, so that tests can observe
         // it.
@@ -114,7 +114,8 @@ struct MockTime: Sendable {
         let worker = Task {
             do {
                 let value = try await work()
-                // If the operation moves the clock past a limit, it's late, even if the timer has not noticed it yet.
+                // If the operation has moved the clock past a limit, it is late, even if the timer has not noticed it
+                // yet.
                 let late = limits(since: start, isOpenEnded: isOpenEnded, phase).first { $0.left <= .zero }
                 end.set(late.map { .failure($0.error) } ?? .success(value))
             } catch {

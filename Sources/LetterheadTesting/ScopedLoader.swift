@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 public import Letterhead
 
-/// A transport for a client that the whole app shares. It passes each request to the mock for the running test.
+/// A transport for a client that the whole app shares. It passes each request to the mock of the running test.
 ///
-/// The mock is in a task-local value and not in a global variable. Parallel tests can therefore return different
-/// responses to the same client:
+/// The mock is in a task-local value and not in a global variable. Tests that run in parallel can therefore return
+/// different responses to the same client:
 ///
 /// ```swift
 /// let client = HTTPClient(environment: .production, transport: ScopedLoader())   // the client of the app, in tests

@@ -18,8 +18,8 @@ import Letterhead
 ///
 /// ## Let the clock run
 ///
-/// ``runUntilIdle()`` moves the clock from one sleep to the next, and ``run(_:)`` does so while an operation runs. Use
-/// them if a test has many sleeps.
+/// If a test has many sleeps, use ``runUntilIdle()``, which moves the clock from one sleep to the next, or ``run(_:)``,
+/// which does so while an operation runs.
 ///
 /// If a test checks only the durations, use `TestClock(isAutomatic: true)`. As soon as a task sleeps, this clock
 /// advances itself to the earliest deadline.
@@ -43,7 +43,7 @@ public final class TestClock: Clock {
 
     private struct Sleeper: Sendable {
         let deadline: Instant
-        /// Set to true when the clock has reached the deadline.
+        /// Is set to true when the clock has reached the deadline.
         let end: OneShot<Bool>
     }
 
@@ -95,7 +95,7 @@ public final class TestClock: Clock {
     /// The current time: how far the clock has moved since it was created.
     public var now: Instant { state.value.now }
 
-    /// Returns zero.
+    /// The smallest difference between two times, which is zero.
     public var minimumResolution: Duration { .zero }
 
     /// How many tasks are sleeping.

@@ -6,7 +6,7 @@ import Synchronization
 final class Watched<Value: Sendable>: Sendable {
     private struct State {
         var value: Value
-        /// The next change sets it. It's nil if no task waits.
+        /// Is set by the next change. nil if no task waits.
         var changed: OneShot<Void>?
     }
 
@@ -40,8 +40,7 @@ final class Watched<Value: Sendable>: Sendable {
             if try fits(value) { return value }
             let left = end.map { clock.now.duration(to: $0) }
             if Task.isCancelled || left.map({ $0 <= .zero }) ?? false { return nil }
-            // This change does nothing except that all waiting tasks check their conditions again, and this task
-            // returns.
+            // The change only wakes the waiting tasks, which then check their conditions again.
             await changed.value(within: left, on: clock) {
                 self.change { _ in }
             } onCancel: {

@@ -5,33 +5,36 @@ public import NIOCore
 import NIOHTTP1
 import Synchronization
 
-/// A transport over AsyncHTTPClient and SwiftNIO. Use it in a program that already runs SwiftNIO, to share its event
-/// loops, or where the system's libcurl can't be used.
+/// A transport over AsyncHTTPClient and SwiftNIO.
+///
+/// Use it in a program that already runs SwiftNIO, to share its event loops, or where the libcurl of the system can't
+/// be used.
 ///
 /// ```swift
 /// let transport = AsyncHTTPClientLoader()
 /// let client = HTTPClient(environment: .production, transport: transport)
 /// ```
 ///
-/// Bodies are streamed in both directions: the loader asks for a piece of a request's body when the connection can take
-/// it, and reads a response as its reader asks for it. Keep the loader, because releasing it closes its connections.
+/// Keep the loader, because releasing it closes its connections. Bodies are streamed in both directions: the loader
+/// asks for a piece of a request body when the connection can take it, and receives a response as its reader asks for
+/// it.
 ///
-/// AsyncHTTPClient sends each request once. It doesn't follow redirects, decompress bodies or create spans, because
-/// links do that: the loader turns these settings off, and so it does with retries of a connection. `README.md` lists
-/// what the built-in transports have and this one doesn't.
+/// AsyncHTTPClient sends each request once. It doesn't follow redirects, decompress bodies, create spans or retry a
+/// connection: the loader turns these settings off, because links do this. `README.md` lists the features of the
+/// built-in transports that this one lacks.
 public final class AsyncHTTPClientLoader: HTTPLoader {
     private let client: OwnedClient
     private let idleTimeout: Duration?
     private let exchanges = Mutex<[ObjectIdentifier: Exchange]>([:])
 
-    /// Creates a transport with its own connections.
+    /// Creates a transport with a separate connection pool.
     ///
     /// - Parameters:
-    ///   - configuration: TLS, the proxy, the pool, the version of HTTP and the limit for connecting. Its settings for
-    ///     redirects, decompression, tracing and `retryConnectionEstablishment` don't apply.
-    ///   - idleTimeout: the longest time without a byte sent or received, unless a request sets its own. Nil means no
-    ///     limit. Default: 60 seconds.
-    ///   - eventLoopGroup: the event loops. Default: those that all of the process's clients share.
+    ///   - configuration: TLS, the proxy, the pool, the HTTP version and the connect timeout. Its settings for
+    ///     redirects, decompression, tracing and `retryConnectionEstablishment` have no effect.
+    ///   - idleTimeout: the longest time without a byte sent or received, unless the request sets an idle timeout. nil
+    ///     means no limit. Default: 60 seconds.
+    ///   - eventLoopGroup: the event loops. Default: those that all clients in the process share.
     public init(
         _ configuration: AsyncHTTPClient.HTTPClient.Configuration = AsyncHTTPClient.HTTPClient.Configuration(),
         idleTimeout: Duration? = .seconds(60),
@@ -47,11 +50,12 @@ public final class AsyncHTTPClientLoader: HTTPLoader {
         self.idleTimeout = idleTimeout
     }
 
-    /// Sends a request, and returns when the whole response, or a streamed response's head, has arrived.
+    /// Sends a request, and returns when the whole response has arrived, or the head of a streamed response.
     ///
-    /// - Throws: `.invalidRequest` before anything is sent, `.cannotConnect`, `.insecureConnection`, `.proxyRefused`,
-    ///   `.connectionLost`, `.timedOut`, `.invalidResponse` or `.responseTooLarge` if the exchange fails, and
-    ///   `.cancelled` as soon as the task is cancelled.
+    /// - Throws: `.invalidRequest` before anything is sent, such as for a `connectTimeout`, which only the
+    ///   configuration can set. `.cannotConnect`, `.insecureConnection`, `.proxyRefused`, `.connectionLost`,
+    ///   `.timedOut`, `.invalidResponse` or `.responseTooLarge` if the exchange fails. `.cancelled` as soon as the task
+    ///   is cancelled.
     @concurrent
     public func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         try request.validate()
@@ -77,8 +81,8 @@ public final class AsyncHTTPClientLoader: HTTPLoader {
 
     public var endsItsRequests: Bool { true }
 
-    /// Cancels the requests of clients that have been reset, and requests without a client, and returns when they have
-    /// ended. The connections stay open.
+    /// Cancels the requests of clients that have been reset, and the requests without a client. It returns when they
+    /// have ended. The connections stay open.
     public func reset() async {
         let ended = exchanges.withLock { exchanges in
             exchanges.values.filter { $0.request.generation?.hasEnded ?? true }
@@ -98,7 +102,7 @@ final class OwnedClient: Sendable {
 
     init(_ client: AsyncHTTPClient.HTTPClient) { self.client = client }
 
-    // The client retains itself until it has shut down.
+    // The shutdown continues after this, because the client retains itself until it has shut down.
     deinit { client.shutdown { _ in } }
 }
 
@@ -107,7 +111,8 @@ extension HTTPClientRequest {
     init(_ request: HTTPRequest, body: BodyChunks?, of exchange: Exchange) throws(HTTPError) {
         var plain = request
         plain.fragment = nil
-        // AsyncHTTPClient would escape what a URL can't contain, and the server would receive another target.
+        // AsyncHTTPClient would escape characters that a URL can't contain, and the server would receive a different
+        // target.
         _ = try plain.url()
         self.init(url: try plain.urlString())
         method = NIOHTTP1.HTTPMethod(rawValue: request.method.rawValue)

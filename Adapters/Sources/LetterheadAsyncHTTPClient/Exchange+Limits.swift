@@ -2,7 +2,7 @@
 import Letterhead
 import Synchronization
 
-/// The limits of time, which AsyncHTTPClient has for a whole client only.
+/// The time limits. AsyncHTTPClient has such limits only for a whole client, and not for one request.
 extension Exchange {
     /// Ends the exchange when a limit has passed.
     func watch() async {
@@ -44,9 +44,10 @@ extension Exchange {
     private struct Snapshot {
         let hasEnded: Bool
         let hasHead: Bool
-        /// Whether the reader of a streamed body determines its pace, so that the timeout doesn't apply.
+        /// Whether the timeout doesn't apply, because the reader of a streamed body determines its pace.
         let isOpenEnded: Bool
-        /// Whether the head or the next piece is awaited. If not, the reader determines the pace.
+        /// Whether the caller waits for the head, or the reader for the next piece. If not, the idle timeout doesn't
+        /// apply.
         let isWaiting: Bool
         let lastActivity: ContinuousClock.Instant
     }

@@ -6,11 +6,11 @@ import NIOCore
 import NIOHTTP1
 import Synchronization
 
-/// One request and its response. The caller, the task that receives, the body's reader and the timer share it. The
-/// first one that ends it determines how.
+/// One request and its response. The caller, the receiving task, the body reader and the timer share it. The first of
+/// them that ends the exchange determines its result.
 ///
-/// A task of its own sends the request and receives the body, one piece ahead of the reader. Cancelling that task is
-/// the only way to end a request of AsyncHTTPClient, and the caller doesn't wait until it has ended.
+/// A separate task sends the request and receives the body, one piece ahead of the reader. The only way to end a
+/// request of AsyncHTTPClient is to cancel that task. The caller doesn't wait until the task has ended.
 final class Exchange: Sendable {
     typealias Head = (status: HTTPStatus, headers: Letterhead.HTTPHeaders, version: HTTPVersion)
 
@@ -23,7 +23,7 @@ final class Exchange: Sendable {
         var piece: Data?
         var receiver: CheckedContinuation<Bool, Never>?
         var reader: CheckedContinuation<Data?, any Error>?
-        /// The error that ended the exchange, or nil for the end of the body.
+        /// How the exchange ended: with an error, or with nil at the end of the body. nil while it is in progress.
         var end: HTTPError??
         var lastActivity = ContinuousClock.now
         var metrics = HTTPResponse.Metrics()
@@ -43,7 +43,7 @@ final class Exchange: Sendable {
 
     /// Sends the request in a task, and starts the timer.
     ///
-    /// - Parameter onEnd: called when nothing is sent or received any longer.
+    /// - Parameter onEnd: called when nothing is sent or received any more.
     func start(_ sent: HTTPClientRequest, over client: OwnedClient, onEnd: @escaping @Sendable () -> Void) {
         let task = Task {
             await receive(sent, over: client)
@@ -79,11 +79,11 @@ final class Exchange: Sendable {
         return head
     }
 
-    /// Waits until nothing is sent or received any longer.
+    /// Waits until nothing is sent or received any more.
     func end() async { await state.withLock { $0.task }?.value }
 
     private func receive(_ sent: HTTPClientRequest, over client: OwnedClient) async {
-        // An exchange that was cancelled before it began sends nothing.
+        // If the exchange was cancelled before it began, nothing is sent.
         guard state.withLock({ $0.end == nil }) else { return }
         do {
             let response = try await client.client.execute(sent, deadline: .distantFuture)
@@ -107,7 +107,7 @@ final class Exchange: Sendable {
 }
 
 extension Exchange {
-    /// Returns the response to the caller, with a body that is received as it is read.
+    /// Returns the response for the caller. Its body is received while it is read.
     func response(_ head: Head) -> HTTPResponse {
         let length = head.headers.bodyLength(of: request.method, head.status)
         var body = HTTPResponseBody()
@@ -119,7 +119,7 @@ extension Exchange {
         return response
     }
 
-    /// Receives the head, and returns the length of the body.
+    /// Stores the head, and returns the length of the body.
     private func take(_ response: HTTPClientResponse) -> Int? {
         let fields = response.headers.map { Letterhead.HTTPHeaders.Field(.init($0.name), $0.value) }
         let head = Head(HTTPStatus(Int(response.status.code)), Letterhead.HTTPHeaders(fields), response.version)
@@ -136,7 +136,8 @@ extension Exchange {
         return head.headers.bodyLength(of: request.method, head.status)
     }
 
-    /// Returns whether the reader wants more: at once if it waits for this piece, and otherwise when it has taken it.
+    /// Passes a piece to the reader, and returns whether the reader wants more. If the reader waits for this piece, it
+    /// returns at once. Otherwise, it returns when the reader has taken the piece.
     private func hand(_ piece: Data) async -> Bool {
         await withCheckedContinuation { receiver in
             let resume = state.withLock { state -> () -> Void in
@@ -166,7 +167,8 @@ extension Exchange {
                     case nil: break
                     }
                     guard let piece = state.piece.take() else {
-                        // The time that passed between two reads was the reader's.
+                        // The idle timeout begins now, because the reader was responsible for the time between two
+                        // reads.
                         (state.reader, state.lastActivity) = (reader, .now)
                         return {}
                     }
@@ -191,7 +193,8 @@ extension Exchange {
                 mayHaveBeenSent: mayHaveBeenSent))
     }
 
-    /// Ends the exchange with an error, or with the end of the body, unless it has ended.
+    /// Ends the exchange with an error, or with the end of the body if there is none. If it has already ended, does
+    /// nothing.
     func finish(_ error: HTTPError?) {
         let ended = state.withLock { state -> State? in
             guard state.end == nil else { return nil }

@@ -53,7 +53,7 @@ extension HTTPError {
         case is ChannelError: hasHead ? .truncated : .lost
         case NIOSSLError.uncleanShutdown: hasHead ? .truncated : .lost
         case is NIOSSLError, is NIOSSLExtraError: hasHead ? .lost : .handshake
-        // An established connection reports it, too.
+        // An established connection can throw this error as well.
         case is BoringSSLError: hasHead ? .lost : Meaning(.insecureConnection, "TLS failed")
         case let error as IOError: !hasHead && isUnsent(error) ? .unreachable : .lost
         case is any NIOHTTP2Error: .lost
@@ -81,8 +81,8 @@ extension HTTPError {
         }
     }
 
-    /// Whether a connection could not be made. An established one that loses its route has some of the same codes, so
-    /// these count only if connecting has failed.
+    /// Whether a connection could not be made. If an established connection loses its route, the error can have some of
+    /// the same codes, so these count only if connecting has failed.
     private static func isUnsent(_ error: IOError) -> Bool {
         if [ECONNREFUSED, EMFILE, ENFILE].contains(error.errnoCode) { return true }
         let codes = [EHOSTUNREACH, ENETUNREACH, EADDRNOTAVAIL, ENETDOWN, EHOSTDOWN, EACCES]

@@ -4,7 +4,7 @@ import Letterhead
 import NIOCore
 import Synchronization
 
-/// A request's body for AsyncHTTPClient, which asks for a piece when the connection can take it.
+/// The body of a request. AsyncHTTPClient asks for a piece when the connection can take it.
 struct UploadBytes: AsyncSequence, Sendable {
     private let body: BodyChunks
     private let exchange: Exchange
@@ -16,7 +16,7 @@ struct UploadBytes: AsyncSequence, Sendable {
     struct Iterator: AsyncIteratorProtocol {
         private let exchange: Exchange
         private let length: Int?
-        /// The bytes in memory that were not returned, or nil if the body is produced in pieces.
+        /// The bytes in memory that were not returned yet, or nil if the body is produced in pieces.
         private var rest: Data?
         private var chunks: BodyChunks.Iterator
         private var count = 0
@@ -25,7 +25,8 @@ struct UploadBytes: AsyncSequence, Sendable {
             (self.exchange, length, rest, chunks) = (exchange, body.length, body.data, body.makeAsyncIterator())
         }
 
-        /// Returns the next piece. The pieces before it have been accepted, which is progress.
+        /// Returns the next piece. At this point, the connection has accepted the previous pieces, so they are reported
+        /// as progress.
         mutating func next() async throws -> ByteBuffer? {
             exchange.noteSending()
             if count > 0 { exchange.report(.upload, count, of: length) }
@@ -47,7 +48,7 @@ struct UploadBytes: AsyncSequence, Sendable {
                 self.rest = rest.dropFirst(Self.pieceSize)
                 return rest.prefix(Self.pieceSize)
             }
-            // AsyncHTTPClient doesn't cancel the task that sends a body.
+            // AsyncHTTPClient doesn't cancel the task that sends a body, so a separate task produces the piece.
             let task = Task { [chunks] in
                 var chunks = chunks
                 return (try await chunks.next(), chunks)
@@ -63,7 +64,7 @@ struct UploadBytes: AsyncSequence, Sendable {
 }
 
 extension Exchange {
-    /// Notes that bytes are being sent.
+    /// Records that bytes are being sent.
     fileprivate func noteSending(_ count: Int = 0) {
         state.withLock { state in
             state.lastActivity = .now
@@ -71,7 +72,7 @@ extension Exchange {
         }
     }
 
-    /// Keeps a closure that ends the production of a piece, and calls it if the exchange has ended.
+    /// Keeps a closure that stops producing a piece. If the exchange has already ended, calls it at once.
     fileprivate func cancelUpload(_ cancel: @escaping @Sendable () -> Void) {
         let hasEnded = state.withLock { state in
             if state.end == nil { state.cancelsUpload = cancel }

@@ -3,8 +3,9 @@ public import HTTPTypes
 public import Letterhead
 
 extension HTTPFields {
-    /// Creates the same fields in the same order: names keep their spelling, and repeated fields stay apart. A field
-    /// that is marked as secret gets the indexing strategy `.disallow`, so that HPACK and QPACK never index it.
+    /// Creates the same fields in the same order. Names keep their spelling, and repeated fields stay separate.
+    ///
+    /// A field that is marked as secret has the indexing strategy `.disallow`, so that HPACK and QPACK never index it.
     ///
     /// - Returns: nil if a name isn't a token or a value contains a control character (RFC 9110, 5.1 and 5.5). Such
     ///   headers can't be sent.
@@ -19,8 +20,10 @@ extension HTTPFields {
 }
 
 extension HTTPHeaders {
-    /// Creates the same fields in the same order. A field with the indexing strategy `.disallow` is secret: it's
-    /// redacted in descriptions, errors and logs. A value that isn't UTF-8 is read as Latin-1.
+    /// Creates the same fields in the same order.
+    ///
+    /// A field with the indexing strategy `.disallow` counts as secret: it is redacted in descriptions, errors and
+    /// logs. If a value isn't UTF-8, it is read as Latin-1.
     public init(_ fields: HTTPFields) {
         self.init(
             fields.map { field in
@@ -37,7 +40,7 @@ extension HTTPField {
         if field.isSecret { indexingStrategy = .disallow }
     }
 
-    /// The value as UTF-8, or else as Latin-1, where all bytes are valid.
+    /// The value as UTF-8, or else as Latin-1, in which all bytes are valid.
     fileprivate var text: String {
         unsafe withUnsafeBytesOfValue { bytes in
             unsafe String(validating: bytes, as: UTF8.self)

@@ -3,11 +3,13 @@ public import HTTPTypes
 public import Letterhead
 
 extension HTTPTypes.HTTPRequest {
-    /// Creates the head that a transport sends for a request: the method, the scheme, the authority, the path with its
-    /// query as the request writes them, and the request's and its body's header fields.
+    /// Creates the head that a transport sends for a request.
     ///
-    /// A request without a host has neither a scheme nor an authority. Its `Content-Length` isn't among the fields if
-    /// it's the body's: it follows from the length of `framedBody()`.
+    /// It has the method, the scheme, the authority, the path with the query as the request writes them, and the header
+    /// fields of the request and of its body. If the request has no host, the head has neither a scheme nor an
+    /// authority.
+    ///
+    /// A `Content-Length` that the body determines isn't among the fields: use the length of `framedBody()`.
     ///
     /// - Throws: `.invalidRequest` if the method, a name or a value can't be sent, or if the URL has a user or
     ///   password.
@@ -37,8 +39,10 @@ extension HTTPTypes.HTTPRequest {
 }
 
 extension Letterhead.HTTPRequest {
-    /// Creates a request with a head and a body. Path, query and escapes are sent unchanged, and the fields keep their
-    /// order and spelling. A missing scheme is https. Without an authority, a client's environment adds the host.
+    /// Creates a request with a head and a body.
+    ///
+    /// Path, query and escapes are sent unchanged, and the fields keep their order and spelling. If the scheme is
+    /// missing, it is https. If the authority is missing, the client environment adds the host.
     ///
     /// ```swift
     /// let request = try HTTPRequest(HTTPTypes.HTTPRequest(method: .get, url: url), body: DataBody(data))
@@ -48,8 +52,8 @@ extension Letterhead.HTTPRequest {
     /// - Parameters:
     ///   - head: the pseudo-header fields and the header fields.
     ///   - body: the body. Default: empty.
-    /// - Throws: `.invalidRequest` for what a client doesn't send: CONNECT and its `:protocol`, the path `*`, and an
-    ///   authority that isn't a host with an optional port.
+    /// - Throws: `.invalidRequest` for a head that a client doesn't send: CONNECT and its `:protocol`, the path `*`, or
+    ///   an authority that isn't a host with an optional port.
     public init(_ head: HTTPTypes.HTTPRequest, body: any HTTPBody = EmptyBody()) throws(HTTPError) {
         var request = Self()
         if let authority = head.authority {
@@ -76,7 +80,7 @@ extension Letterhead.HTTPRequest {
             request.path = RequestPath(escaped: path.isEmpty ? "/" : path, route: nil)
             if parts.count > 1 {
                 let query = String(Substring(parts[1]))
-                // A target that ends with the question mark keeps it.
+                // If the target ends with the question mark, it keeps it.
                 request.query = query.isEmpty ? QueryParameters([.init("", nil)]) : QueryParameters(escaped: query)
             }
         }

@@ -3,11 +3,12 @@ public import HTTPTypes
 public import Letterhead
 
 extension HTTPTypes.HTTPResponse {
-    /// Creates a response's head: its status with the registered reason phrase, and its header fields. Convert the
-    /// trailers with `HTTPFields(response.trailers)` when the body has ended.
+    /// Creates the head of a response: its status with the registered reason phrase, and its header fields.
     ///
-    /// - Throws: `.invalidResponse` if the status doesn't have three digits, or if a field isn't well formed. A
-    ///   response from the network always is.
+    /// To convert the trailers, use `HTTPFields(response.trailers)` when the body has ended.
+    ///
+    /// - Throws: `.invalidResponse` if the status doesn't have three digits, or if a field isn't well formed. This
+    ///   never happens for a response from the network.
     public init(_ response: Letterhead.HTTPResponse) throws(HTTPError) {
         guard (100...999).contains(response.status.code), let fields = HTTPFields(response.headers) else {
             throw HTTPError(

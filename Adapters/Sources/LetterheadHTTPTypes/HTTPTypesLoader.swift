@@ -2,8 +2,8 @@
 public import HTTPTypes
 public import Letterhead
 
-/// A loader that responds with a closure over the types of swift-http-types. Use it to send a client's requests with
-/// another library that has these types, with all of the client's links above it.
+/// A loader that responds with a closure over the types of swift-http-types. Use it to send the requests of a client
+/// with a different library that has these types, below all links of the client.
 ///
 /// ```swift
 /// let transport = HTTPTypesLoader { head, body in
@@ -13,13 +13,16 @@ public import Letterhead
 /// let client = HTTPClient(environment: .production, transport: transport)
 /// ```
 ///
-/// The closure sends one request, without following redirects, and ends when its task is cancelled. The loader cancels
-/// the task when the request's `timeout` or its deadline has passed. It checks the request, adds `Content-Length` if
-/// the body's length is known, enforces `responseLimit`, and delivers the body in memory, streamed or to a file. Once a
-/// streamed response has arrived, no time limit applies to its body, except those of your library. The closure's errors
-/// become the underlying errors of an `HTTPError`.
+/// The closure sends one request, without following redirects, and ends when its task is cancelled. The loader does the
+/// rest:
+///
+/// - It checks the request, and adds `Content-Length` if the length of the body is known.
+/// - It cancels the closure task when the `timeout` or the deadline of the request has passed. Once a streamed response
+///   has arrived, no time limit applies to its body, except those of your library.
+/// - It enforces `responseLimit`, and delivers the body in memory, streamed or to a file.
+/// - An error from the closure becomes the underlying error of an `HTTPError`.
 public struct HTTPTypesLoader: HTTPLoader {
-    /// What a closure returns: the response's head, its body, and its trailers.
+    /// The values that a closure returns: the head of the response, its body, and its trailers.
     public struct Reply: Sendable {
         /// The status and the header fields.
         public var head: HTTPTypes.HTTPResponse
@@ -39,7 +42,7 @@ public struct HTTPTypesLoader: HTTPLoader {
 
     private let respond: @Sendable (HTTPTypes.HTTPRequest, BodyChunks) async throws -> Reply
 
-    /// Creates a loader. The closure receives the request's head, and its body as an asynchronous sequence.
+    /// Creates a loader. The closure receives the head of the request, and its body as an asynchronous sequence.
     public init(_ respond: @escaping @Sendable (HTTPTypes.HTTPRequest, BodyChunks) async throws -> Reply) {
         self.respond = respond
     }
@@ -47,7 +50,7 @@ public struct HTTPTypesLoader: HTTPLoader {
     /// Responds with the closure.
     ///
     /// - Throws: `.invalidRequest` before the closure is called, `.timedOut`, `.cancelled`, `.responseTooLarge`,
-    ///   `.cannotSaveResponse`, and the closure's errors.
+    ///   `.cannotSaveResponse`, and the errors from the closure.
     @concurrent
     public func load(_ request: Letterhead.HTTPRequest) async throws(HTTPError) -> Letterhead.HTTPResponse {
         try request.validate()
@@ -95,7 +98,7 @@ extension Letterhead.HTTPRequest {
                 return hasPassed ? .failure(limit.error) : nil
             }
             defer { group.cancelAll() }
-            // A sleep that was cancelled leaves the result to the closure.
+            // If the sleep was cancelled, the result is still to come from the closure.
             while let outcome = await group.next() {
                 if let outcome { return outcome }
             }

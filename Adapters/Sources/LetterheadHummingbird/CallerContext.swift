@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 public import Letterhead
 
-/// What the caller of a service has asked for: how long it waits for the response, and how important the response is.
+/// The wishes of a caller: how long it waits for the response of your service, and how important that response is.
 ///
-/// ``CallerContextMiddleware`` reads it from each request, and ``CallerContextLink`` applies it to what a client sends
-/// while the request is handled. The caller's trace is `TraceContext.current`.
+/// ``CallerContextMiddleware`` reads the context from each request. ``CallerContextLink`` applies it to requests that a
+/// client sends while the request of the caller is handled. The trace of the caller is `TraceContext.current`.
 public struct CallerContext: Sendable {
     /// The context of the request that the current task handles. Default: nil.
     ///
@@ -17,6 +17,7 @@ public struct CallerContext: Sendable {
     /// The `Priority` field (RFC 9218) with the parameters that the RFC defines, such as `u=1, i`. Default: nil.
     public let priority: String?
 
+    /// Creates a context. The middleware does this for you, so you need it only for a test or a different server.
     public init(deadline: ContinuousClock.Instant, priority: String? = nil) {
         (self.deadline, self.priority) = (deadline, priority)
     }
@@ -32,13 +33,14 @@ public struct CallerContext: Sendable {
 ///
 /// Pass it to a client in `links`, because the deadline includes retries and waits.
 ///
-/// - A request has until the deadline of the caller, or until the deadline that it sets if that is earlier.
-/// - A request has the `Priority` of the caller unless it sets the field itself. The order in which requests leave the
-///   queue of a `Throttle` doesn't change, because a caller must not overtake others (RFC 9218, 13).
+/// - A request has the deadline of the caller, or an earlier one that it sets itself.
+/// - A request has the `Priority` of the caller unless it sets the field itself. The priority doesn't change the order
+///   in which requests leave the queue of a `Throttle`, because a caller must not overtake others (RFC 9218, 13).
 /// - If ``CallerContext/current`` is nil, requests are sent unchanged.
 ///
 /// `TraceContextPropagation` sends the trace, and `DeadlinePropagation` tells the server how much time is left.
 public struct CallerContextLink: LoaderLink {
+    /// Creates a link. It reads ``CallerContext/current`` for each request.
     public init() {}
 
     /// - Throws: `.timedOut`, with nothing sent, if the caller has stopped waiting, and errors from the next loader.

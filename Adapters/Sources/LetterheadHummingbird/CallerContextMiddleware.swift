@@ -13,13 +13,13 @@ public import LetterheadResilience
 /// The client needs a ``CallerContextLink`` for the time and the priority, and a `TraceContextPropagation` for the
 /// trace. What a caller sends is not trusted:
 ///
-/// - The time is at most the limit. A malformed or missing field is the limit, too.
-/// - A malformed `traceparent`, `tracestate` or `baggage` is ignored. With Hummingbird's `TracingMiddleware` and a
-///   `TracingLink`, the tracer reads and sends the trace.
+/// - The time is at most the limit. If the field is malformed or missing, the time is the limit.
+/// - A malformed `traceparent`, `tracestate` or `baggage` is ignored. With the `TracingMiddleware` of Hummingbird and a
+///   `TracingLink`, the tracer reads and sends the trace instead.
 /// - From `Priority` (RFC 9218), only `u` from 0 to 7 and `i` are read. A malformed field is ignored.
 ///
-/// Hummingbird doesn't cancel a handler when its client disconnects, so the limit also ends the requests of those
-/// handlers.
+/// When a caller disconnects, Hummingbird doesn't cancel the handler. The limit therefore also ends the requests of
+/// such handlers.
 public struct CallerContextMiddleware<Context: RequestContext>: RouterMiddleware {
     private let timeLeft: HTTPHeaders.Name?
     private let form: DeadlinePropagation.Form
@@ -60,8 +60,8 @@ public struct CallerContextMiddleware<Context: RequestContext>: RouterMiddleware
 }
 
 extension CallerContext {
-    /// Reads the parameters of RFC 9218, 4, and writes them in one spelling. Returns nil without a valid one, and for a
-    /// field with other syntax than plain members.
+    /// Reads the parameters of RFC 9218, 4, and writes them in one spelling. Returns nil if none is valid, or if the
+    /// field contains anything other than plain members.
     static func priority(_ field: String) -> String? {
         guard field.utf8.count <= 256 else { return nil }
         var values: [Substring: Substring] = [:]
@@ -77,7 +77,8 @@ extension CallerContext {
 }
 
 extension DeadlinePropagation.Form {
-    /// Reads a time as it is sent. Returns nil if it is malformed, has a sign, or has too many digits.
+    /// Reads a time in the format in which the link sends it. Returns nil if it is malformed, has a sign, or has too
+    /// many digits.
     func duration(_ text: String) -> Duration? {
         func number(_ digits: some StringProtocol, _ limit: Int) -> Int64? {
             let isNumber = digits.utf8.allSatisfy { (48...57).contains($0) } && digits.utf8.count <= limit

@@ -12,10 +12,16 @@ extension ApplicationProtocol {
     /// try await application.runService(clients: [orders])
     /// ```
     ///
-    /// At a graceful shutdown, the server accepts no more requests and finishes those that it handles, which can send
-    /// until the limits of the clients. At the limit, the requests that are left are cancelled, so a server that hangs
-    /// can't delay the end of the program further. A client in the `services` of the application would learn of the
-    /// shutdown only after the server has ended.
+    /// At a graceful shutdown, the server accepts no more requests, and finishes those that it handles. Their handlers
+    /// can send until the limits of the clients. At the limit, the remaining requests are cancelled, so a server that
+    /// hangs can't delay the end of the program further.
+    ///
+    /// Pass the clients here and not in the `services` of the application. There, a client would learn of the shutdown
+    /// only after the server has ended.
+    ///
+    /// - Parameters:
+    ///   - clients: the clients that the handlers send with.
+    ///   - gracefulShutdownSignals: the signals that begin the shutdown. Default: SIGTERM and SIGINT.
     public func runService(
         clients: [HTTPClientService], gracefulShutdownSignals: [UnixSignal] = [.sigterm, .sigint]
     ) async throws {

@@ -5,21 +5,23 @@ import LetterheadResilience
 import LetterheadServiceLifecycle
 import Logging
 
-/// Responds with a status of a gateway if a request that a handler has sent has failed, and logs the error.
+/// If a request that a handler sends to an upstream server has failed, responds with a gateway status, and logs the
+/// error.
 ///
 /// ```swift
 /// router.add(middleware: UpstreamErrorMiddleware(passingOn: [.notFound]))
 /// ```
 ///
-/// Add it after the middlewares that observe responses, such as `TracingMiddleware` and `MetricsMiddleware`, which then
-/// see the status. Errors of other types pass through. `Hummingbird.HTTPError(upstream:)` lists the statuses.
+/// Add it after the middlewares that observe responses, such as `TracingMiddleware` and `MetricsMiddleware`, so that
+/// they see the status. Errors that aren't an `HTTPError` of Letterhead pass through.
+/// `Hummingbird.HTTPError(upstream:)` lists the statuses.
 public struct UpstreamErrorMiddleware<Context: RequestContext>: RouterMiddleware {
     private let passedOn: HTTPStatusSet
 
     /// Creates a middleware.
     ///
-    /// - Parameter statuses: the statuses of an upstream that are the response to the caller, without their bodies.
-    ///   Default: none.
+    /// - Parameter statuses: the statuses of an upstream response that the caller receives unchanged, but without the
+    ///   body. Default: none.
     public init(passingOn statuses: HTTPStatusSet = []) { passedOn = statuses }
 
     @concurrent
@@ -40,8 +42,10 @@ public struct UpstreamErrorMiddleware<Context: RequestContext>: RouterMiddleware
 }
 
 extension Hummingbird.HTTPError {
-    /// Creates the error of a gateway whose request has failed (RFC 9110, 15.6). It has no body, so nothing that the
-    /// upstream has sent reaches the caller.
+    /// Creates the error with which a gateway responds if its request to an upstream server has failed (RFC 9110,
+    /// 15.6).
+    ///
+    /// It has no body, so nothing that the upstream has sent reaches the caller.
     ///
     /// | Status | Cause |
     /// |---|---|
@@ -50,8 +54,8 @@ extension Hummingbird.HTTPError {
     /// | 500 | a fault of this program: a request that can't be sent, or a file that can't be written |
     /// | 502 | everything else, such as no connection, a broken response or any other status |
     ///
-    /// If the upstream has refused the request with a `Retry-After`, a 503 has one, too: in seconds, rounded up, and at
-    /// most an hour.
+    /// If the upstream has refused the request with a `Retry-After`, a 503 has one as well: in seconds, rounded up, and
+    /// at most an hour.
     public init(upstream error: Letterhead.HTTPError) {
         let refused = [.unacceptableStatus, .retriesExhausted].contains(error.code) ? error.response : nil
         switch (error.code, refused?.status.code) {

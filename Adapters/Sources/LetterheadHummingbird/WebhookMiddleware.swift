@@ -18,7 +18,7 @@ import Logging
 ///     }
 /// ```
 ///
-/// The handler reads the bytes that were verified. Until then, nothing of the body is decoded.
+/// The handler reads the same bytes that were verified. Nothing of the body is decoded before the verification.
 ///
 /// | Response | Cause |
 /// |---|---|
@@ -26,8 +26,8 @@ import Logging
 /// | 413 | the body is larger than the limit |
 /// | 500 | the secret of the `Webhook` is empty or malformed. The reason is only logged |
 ///
-/// Senders retry a webhook that wasn't received, and a replay within the tolerance has a valid signature. If a handler
-/// must not run twice, let it store the identifiers of the webhooks.
+/// A sender retries a webhook that it believes was not received, and a replay within the tolerance has a valid
+/// signature. If a handler must not run twice, let it store the identifiers of the webhooks.
 public struct WebhookMiddleware<Context: RequestContext>: RouterMiddleware {
     private let webhook: Webhook
     private let limit: Int?

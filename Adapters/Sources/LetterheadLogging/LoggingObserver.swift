@@ -8,8 +8,8 @@ public import Logging
 /// let client = HTTPClient(environment: .production, observers: [LoggingObserver(Logger(label: "api"))])
 /// ```
 ///
-/// The message is the name of the event and the route. The facts are metadata, without secrets. `trace.id` is the trace
-/// that the client propagates or, without `tracing:`, `TraceContext.current`.
+/// The message consists of the event name and the route. The facts are metadata, without secrets. `trace.id` is the
+/// trace that the client propagates. Without `tracing:`, it is `TraceContext.current`.
 public struct LoggingObserver: HTTPObserver {
     private let logger: Logger
     private let level: @Sendable (HTTPEvent) -> Logger.Level?
@@ -33,9 +33,13 @@ public struct LoggingObserver: HTTPObserver {
         logger.log(level: level, "\(name)", metadata: Self.metadata(of: event), source: "Letterhead")
     }
 
-    /// Returns the level of an event: `error` for a load that has failed, `warning` for a retry and refused
-    /// credentials, `info` for the end of a load, also if it has failed with a 4xx, and for a redirect, `debug` for
-    /// attempts and decisions, and `trace` for all other events.
+    /// Returns the level at which an event is logged by default:
+    ///
+    /// - `error` for a load that has failed
+    /// - `warning` for a retry and for refused credentials
+    /// - `info` for the end of a load, also if it has failed with a 4xx, and for a redirect
+    /// - `debug` for attempts and decisions
+    /// - `trace` for all other events
     public static func standardLevel(of event: HTTPEvent) -> Logger.Level? {
         switch event.name {
         case .loadFailed: event[.status].map { (400...499).contains($0) } == true ? .info : .error

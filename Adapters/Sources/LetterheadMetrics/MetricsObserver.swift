@@ -3,8 +3,8 @@ public import CoreMetrics
 public import Letterhead
 import LetterheadObserving
 
-/// An observer that counts and measures the exchanges of a client with swift-metrics, under the names of
-/// OpenTelemetry's semantic conventions for HTTP clients.
+/// An observer that counts and measures the exchanges of a client with swift-metrics, under the names of the
+/// OpenTelemetry semantic conventions for HTTP clients.
 ///
 /// ```swift
 /// let client = HTTPClient(environment: .production, observers: [MetricsObserver()])
@@ -26,7 +26,7 @@ public struct MetricsObserver: HTTPObserver {
     /// - Parameter factory: creates the metrics. Default: the factory of `MetricsSystem`.
     public init(factory: any MetricsFactory = MetricsSystem.factory) { self.factory = factory }
 
-    /// Counts or measures the event.
+    /// Counts or measures an event. Events that no metric is about are ignored.
     public func record(_ event: HTTPEvent) {
         switch event.name {
         case .exchangeEnd, .exchangeFailed:

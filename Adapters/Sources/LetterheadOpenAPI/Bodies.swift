@@ -4,7 +4,7 @@ import Letterhead
 import OpenAPIRuntime
 
 extension OpenAPIRuntime.HTTPBody {
-    /// A request's body as a transport sends it. Nil if it is empty.
+    /// Creates the body that a transport sends, from the body of a request. Returns nil if that body is empty.
     convenience init?(_ chunks: BodyChunks) {
         if let data = chunks.data {
             if data.isEmpty { return nil }
@@ -14,7 +14,7 @@ extension OpenAPIRuntime.HTTPBody {
         }
     }
 
-    /// A response's body. Nil if such a response has none.
+    /// Creates a body from the body of a response. Returns nil if such a response has no body.
     convenience init?(_ response: Letterhead.HTTPResponse) {
         let hasNone = response.request.method == .head || [.noContent, .notModified].contains(response.status)
         if hasNone { return nil }
@@ -26,15 +26,15 @@ extension OpenAPIRuntime.HTTPBody {
         }
     }
 
-    /// A body for a request.
+    /// Returns this body in a form that a client can send.
     ///
     /// - Parameter limit: the largest number of bytes that are read into memory.
-    /// - Throws: the error of a short body, which is read here.
+    /// - Throws: an error from reading a short body, which is read into memory here.
     func letterheadBody(inMemoryUpTo limit: Int) async throws -> any Letterhead.HTTPBody {
         guard case .known(let count) = length else { return letterheadStream(length: nil) }
         guard count <= Int64(limit) else { return letterheadStream(length: Int(clamping: count)) }
         let data = try await Data(collecting: self, upTo: limit)
-        // Sending refuses a body that is shorter or longer than its length.
+        // If the number of bytes is wrong, sending the body throws, because its length is the declared one.
         guard data.count == count else { return StreamBody(CollectionOfOne(data), length: Int(count)) }
         return data.isEmpty ? EmptyBody() : DataBody(data)
     }
@@ -47,9 +47,9 @@ extension OpenAPIRuntime.HTTPBody {
 }
 
 extension HTTPResponseBody {
-    /// A transport's body.
+    /// Creates the body of a response from the body that a transport has returned.
     ///
-    /// - Throws: `HTTPBodyError` if the body's length is negative.
+    /// - Throws: `HTTPBodyError` if the declared length is negative.
     init(_ body: OpenAPIRuntime.HTTPBody?) throws {
         guard let body else {
             self.init()
@@ -62,7 +62,7 @@ extension HTTPResponseBody {
     }
 }
 
-/// Reads pieces one after another. An actor, because the iterator is mutable state.
+/// Reads pieces one after the other. It is an actor because the iterator is mutable state.
 private actor BodyReader {
     private var iterator: BodyChunks.Iterator
 

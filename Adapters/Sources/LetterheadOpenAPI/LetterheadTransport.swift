@@ -5,8 +5,8 @@ public import Letterhead
 import LetterheadHTTPTypes
 public import OpenAPIRuntime
 
-/// Sends the requests of code that swift-openapi-generator has generated over a client. The client's retries, sign-in,
-/// limits, cookies, cache and observers apply to each operation.
+/// Sends the requests of code that swift-openapi-generator has generated, over a client. The retries, sign-in, limits,
+/// cookies, cache and observers of the client apply to each operation.
 ///
 /// ```swift
 /// let serverURL = try Servers.Server1.url()
@@ -16,17 +16,19 @@ public import OpenAPIRuntime
 /// let pets = Client(serverURL: serverURL, transport: LetterheadTransport(http))
 /// ```
 ///
-/// Pass the same URL to the generated client and to the environment: the client's credentials and the environment's
-/// headers are sent only to the environment's origin.
+/// Pass the same URL to the generated client and to the environment: credentials and environment headers are sent only
+/// to the origin of the environment.
 ///
-/// - Every status reaches the generated code, which decides by the document what it means. A status that the client
-///   retries arrives only when no retry is left.
-/// - The response's body is streamed: the generated code reads it as it arrives. If the connection is lost in the
-///   middle of the body, the operation isn't retried. Set `responseDelivery` to `.buffered` in `configure` for an
-///   operation with a small body, and the request's strategy decides. A truncated response is `.invalidResponse`.
-/// - A request's body of a known length up to 64 KiB is read into memory before it is sent, so that it can be sent
-///   again and signed. A longer one is streamed. If it can be iterated only once, it is sent only once.
-/// - The operation's identifier is the request's route, for metrics and logs.
+/// - Every status reaches the generated code, which interprets it as the OpenAPI document declares. If the client
+///   retries a status, it reaches the code only when no retry is left.
+/// - The response body is streamed: the generated code reads it as it arrives. If the connection is lost in the middle
+///   of the body, the operation isn't retried. For an operation with a small body, set `responseDelivery` to
+///   `.buffered` in `configure`: the retry strategy then applies to the whole response. A truncated response is
+///   `.invalidResponse`.
+/// - If a request body has a known length of at most 64 KiB, it is read into memory before it is sent, so that it can
+///   be retried and signed. A longer body, or one of unknown length, is streamed. If it can be iterated only once, it
+///   is sent only once.
+/// - The operation identifier becomes the route of the request, for metrics and logs.
 /// - The client throws `HTTPError`. The generated code wraps it:
 ///   `(error as? ClientError)?.underlyingError as? HTTPError`.
 public struct LetterheadTransport: ClientTransport {
@@ -35,10 +37,12 @@ public struct LetterheadTransport: ClientTransport {
     private let client: HTTPClient
     private let configure: @Sendable (inout Letterhead.HTTPRequest, String) -> Void
 
+    /// Creates a transport over a client.
+    ///
     /// - Parameters:
     ///   - client: sends the requests.
-    ///   - configure: changes a request, by the operation's identifier. Use it to mark a POST as idempotent, or to set
-    ///     limits and the delivery. Default: changes nothing.
+    ///   - configure: changes a request. It receives the operation identifier. Use it to mark a POST as idempotent, or
+    ///     to set limits and the delivery. Default: changes nothing.
     public init(
         _ client: HTTPClient,
         configure: @escaping @Sendable (_ request: inout Letterhead.HTTPRequest, _ operationID: String) -> Void = {
@@ -48,7 +52,7 @@ public struct LetterheadTransport: ClientTransport {
         (self.client, self.configure) = (client, configure)
     }
 
-    /// Sends an operation's request, and returns the response to it with any status.
+    /// Sends the request of an operation, and returns the response with any status.
     ///
     /// - Throws: the errors of `HTTPClient.send(_:)`: `HTTPError`, or `CancellationError`.
     public func send(
@@ -66,7 +70,7 @@ public struct LetterheadTransport: ClientTransport {
 }
 
 extension Letterhead.HTTPRequest {
-    /// Creates the request for a path below a server's URL. If that URL has no host, the client's environment adds it.
+    /// Creates the request for a path below a server URL. If that URL has no host, the client environment adds it.
     ///
     /// - Throws: `.invalidRequest` for a request that a client doesn't send.
     fileprivate init(

@@ -5,20 +5,23 @@ public import Letterhead
 import LetterheadHTTPTypes
 public import OpenAPIRuntime
 
-/// A loader over any transport of swift-openapi-runtime. Use it if a transport that you have is the only way to the
-/// server, such as one over a message queue or a mock, and you want a client's links above it.
+/// A loader over any transport of swift-openapi-runtime.
+///
+/// Use it if a transport that you have is the only way to the server, such as one over a message queue or a mock, and
+/// you want the links of a client above it.
 ///
 /// ```swift
 /// let client = HTTPClient(environment: .production, transport: OpenAPILoader(transport))
 /// ```
 ///
-/// The transport receives the request's origin as the base URL, and the method with the route as the operation's
-/// identifier. The loader enforces the timeout, the deadline and the limit of the response's size, as `HTTPTypesLoader`
-/// does. A transport's error is the underlying error of an `HTTPError`. The code is `.unknown` unless it is an error of
-/// Foundation's URL loading, so the default strategies don't retry it.
+/// The transport receives the origin of the request as the base URL, and the method with the route as the operation
+/// identifier. The loader enforces the timeout, the deadline and the response limit, as `HTTPTypesLoader` does.
 ///
-/// What the protocol has no place for is missing: metrics, trailers, progress, and the idle timeout. A transport can't
-/// be reset. In a chain of your own, put `Autocancel` above the loader, as a client does.
+/// An error from the transport becomes the underlying error of an `HTTPError`. Its code is `.unknown`, unless it is an
+/// error from the URL loading in Foundation, so the default strategies don't retry it.
+///
+/// The transport protocol doesn't provide metrics, trailers, progress or an idle timeout, so they are missing. A
+/// transport can't be reset. In a custom chain, put `Autocancel` above the loader, as a client does.
 public struct OpenAPILoader: HTTPLoader {
     private let transport: any ClientTransport
 

@@ -2,7 +2,7 @@
 import Letterhead
 import Synchronization
 
-/// Counts the requests of a client, and refuses them once it's closed. The service and the client's chain share it.
+/// Counts the requests of a client, and refuses new ones once it is closed. The service and the client chain share it.
 final class RunningRequests: LoaderLink {
     private struct State {
         var count = 0
@@ -27,7 +27,7 @@ final class RunningRequests: LoaderLink {
         }
         do throws(HTTPError) {
             let loader = AnyLoader { [self] request in
-                // The cancellation may have come before the link knew of the request.
+                // The cancellation may have come before the `Autocancel` link knew of the request.
                 if state.withLock({ $0.isCancelled }) {
                     throw HTTPError(
                         .cancelled, request: request, message: "the program is shutting down", mayHaveBeenSent: false)
@@ -60,7 +60,7 @@ final class RunningRequests: LoaderLink {
     /// Waits until no request is running after ``close()``, or until the task is cancelled.
     func end() async { for await _ in ended.stream {} }
 
-    /// Cancels the requests that are running. Unlike a client's reset, it keeps tokens, cookies and caches.
+    /// Cancels the running requests. Unlike a client reset, it keeps tokens, cookies and caches.
     func cancel() async {
         state.withLock { $0.isCancelled = true }
         await running.reset(next: AnyLoader { HTTPResponse(request: $0, status: .ok) })

@@ -4,21 +4,21 @@ public import Letterhead
 import LetterheadObserving
 public import Tracing
 
-/// A link that creates a span of swift-distributed-tracing for each exchange, and sends its context in the format of
-/// the tracer.
+/// A link that creates a span of swift-distributed-tracing for each exchange, and sends the span context in the format
+/// of the tracer.
 ///
 /// ```swift
 /// let client = HTTPClient(environment: .production, attemptLinks: TracingLink())
 /// ```
 ///
-/// As one of the `attemptLinks`, it creates a span for each attempt and each hop of a redirect, with the number of
-/// earlier ones as `http.request.resend_count`. The span is a child of the current span of the task. Its name, its
-/// attributes and its status follow OpenTelemetry's semantic conventions for HTTP clients. The URL is redacted. The
+/// Pass it in the `attemptLinks`. It then creates a span for each attempt and each hop of a redirect, with the number
+/// of earlier ones as `http.request.resend_count`. The span is a child of the current span of the task. Its name, its
+/// attributes and its status follow the OpenTelemetry semantic conventions for HTTP clients. The URL is redacted. The
 /// span ends when the response has arrived, or the head of a streamed response.
 ///
-/// The context is sent to the allowed origins. If the client has a `TraceContextPropagation` as well, a request that has
-/// the context of the tracer is sent without a second one, and the events of the load name the trace of the tracer if it
-/// uses `traceparent`.
+/// The context is sent to the allowed origins. If the client has a `TraceContextPropagation` as well, it adds no second
+/// context to a request that already has the one from the tracer. If the tracer uses `traceparent`, the events of the
+/// load contain its trace.
 public struct TracingLink: LoaderLink {
     private let tracer: @Sendable () -> any Tracer
     private let origins: [HTTPOrigin?]?
@@ -63,7 +63,7 @@ public struct TracingLink: LoaderLink {
             if response.status.code >= 400 { span.setStatus(SpanStatus(code: .error)) }
             return response
         } catch {
-            // A caller that cancels has lost interest, which is no error of the request.
+            // A cancellation by the caller isn't an error of the request.
             guard error.code != .cancelled else { throw error }
             span.set(["error.type": error.code.rawValue])
             span.recordError(error)
@@ -73,7 +73,7 @@ public struct TracingLink: LoaderLink {
     }
 }
 
-/// How often the link has sent the load. Links above pass it on to the next attempt or hop.
+/// How often the link has sent this load. The links above pass the number on to the next attempt or hop.
 private enum SentCount: HTTPRequestOption { static let defaultOptionValue = 0 }
 
 /// Writes a context to the headers of a request.

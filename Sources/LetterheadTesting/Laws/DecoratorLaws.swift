@@ -28,7 +28,7 @@ public struct DecoratorLaws: Sendable {
         case base
         /// Both values are sent, the base value first, as with `.addingHeader`.
         case both
-        /// The precedence isn't checked, because it depends on further conditions.
+        /// The precedence isn't checked. Choose this if it depends on further conditions.
         case unchecked
     }
 

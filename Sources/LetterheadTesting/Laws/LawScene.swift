@@ -3,10 +3,10 @@ import LetterheadFoundation
 import Letterhead
 import Synchronization
 
-/// The surroundings for checking a loader or a link. The scene responds to `/answer/…`, and suspends a request for
-/// `/hang` until it is cancelled or reset.
+/// The surroundings for checking a loader or a link. The scene responds to requests for `/answer/…`, and suspends a
+/// request for `/hang` until it is cancelled or reset.
 struct LawScene: Sendable {
-    /// What happened below the loader.
+    /// The calls that have arrived below the loader.
     struct Facts: Sendable {
         var arrivals: [String: Int] = [:]
         var ids: Set<HTTPRequest.ID> = []
@@ -16,9 +16,10 @@ struct LawScene: Sendable {
 
     /// The loader to check, or the link to check with a ``LawLoader`` below.
     let loader: any HTTPLoader
-    /// For a link: the link over a throttle with one slot, and that throttle. Nil for a loader.
+    /// A link above a throttle with one slot, and that throttle. nil if a loader is checked.
     let throttled: (loader: any HTTPLoader, throttle: Throttle)?
-    /// For a loader: the server that it sends requests to. A loader must refuse malformed requests. Nil for a link.
+    /// The server that a loader sends requests to. It also shows whether a loader has sent a malformed request. nil if
+    /// a link is checked.
     let server: MockServer?
     let record: Watched<Facts>
 
@@ -65,7 +66,7 @@ final class LawLoader: HTTPLoader {
     func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         let path = request.path.string
         let end = path == "/hang" ? OneShot<Void>() : nil
-        // The call is added first, so that a reset after its arrival finds it.
+        // The call is added before it is reported, so that a reset after its arrival finds it.
         if let end { hanging.withLock { $0.append(end) } }
         record.change { facts in
             facts.arrivals[path, default: 0] += 1

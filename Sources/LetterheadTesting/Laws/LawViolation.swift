@@ -35,7 +35,7 @@ extension [LawViolation] {
     func check() throws { if !isEmpty { throw LawViolations(violations: self) } }
 }
 
-/// The template members that the laws check.
+/// Names the template members that the laws check. Each case has the name of its member in `RequestTemplate`.
 public enum TemplateMember: String, Sendable, Hashable, CaseIterable {
     case path
     case baseURL

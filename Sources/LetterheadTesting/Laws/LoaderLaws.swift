@@ -177,7 +177,7 @@ extension LoaderLaws {
         return reasons
     }
 
-    /// Returns whether a load still waits for a slot after the time limit. A load that doesn't wait for a slot is only
+    /// Returns whether a load still waits for a slot after the time limit. Any other load that hasn't ended is only
     /// slow.
     private func isStuck(_ load: Attempt<Data>, behind throttle: Throttle) async -> Bool {
         for _ in 1...12 {
@@ -220,7 +220,8 @@ extension LoaderLaws {
     /// Waits until a request for `/hang` arrives.
     private func hasArrived(_ scene: LawScene) async -> Bool {
         let facts = await scene.record.value(within: patience) { $0.arrivals["/hang"] != nil }
-        // A link may call the next loader several times at once. It can't be observed when the last call has arrived.
+        // A link may call the next loader several times at once, and nothing shows which call is the last one. So this
+        // waits a moment for further calls.
         try? await Task.sleep(for: .milliseconds(5))
         return facts != nil
     }

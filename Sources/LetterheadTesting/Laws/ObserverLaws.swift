@@ -5,8 +5,8 @@ import Synchronization
 
 /// Checks the event order that an `HTTPObserver` receives.
 ///
-/// Write one test for each custom link that records events. The check uses a client that contains the link, once above
-/// the attempts and once below them. Its requests are retried and redirected. Some are streamed, fail, or are
+/// Write one test for each custom link that records events. The check uses clients that contain the link, once above
+/// the attempts and once below them. Their requests are retried and redirected. Some are streamed, fail, or are
 /// cancelled.
 ///
 /// ```swift

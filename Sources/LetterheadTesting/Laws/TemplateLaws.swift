@@ -4,8 +4,8 @@ public import Letterhead
 
 /// Checks the law of `RequestTemplate` that only a test can check: a member always returns the same value.
 ///
-/// If a getter creates a boundary or an identifier, it differs between two requests from one template, such as two
-/// pages. Write one test for each template that computes such a value. JSON members may change their order, because
+/// If a getter creates a boundary or an identifier, its value differs between two requests from one template, such as
+/// two pages. Write one test for each template that computes such a value. JSON members may change their order, because
 /// each load encodes its body only once.
 ///
 /// ```swift
@@ -14,7 +14,7 @@ public import Letterhead
 /// }
 /// ```
 ///
-/// To find a member that has a different type or name than in `RequestTemplate`, and is therefore ignored, use
+/// `RequestTemplate` ignores a member whose name or type differs from its own. To find such a member, use
 /// `RequestSnapshot`.
 public enum TemplateLaws {
     /// Returns the violated laws, if any.

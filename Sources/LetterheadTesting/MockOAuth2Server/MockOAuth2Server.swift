@@ -18,8 +18,8 @@ import Letterhead
 /// credentials (RFC 6749) and the device flow (RFC 8628). A refresh token can be used once. A second use revokes all
 /// tokens from the same sign-in.
 ///
-/// The endpoints have the paths `/authorize`, `/token` and `/device`. Every other path needs a valid access token, and
-/// the closure `api` responds. Without a valid token, the response is 401.
+/// The endpoints have the paths `/authorize`, `/token` and `/device`. For any other path, the closure `api` responds if
+/// the request has a valid access token. If it doesn't, the response is 401.
 ///
 /// Tokens are numbered, such as `access-1`, so that tests can compare them. Use the server in tests only, because
 /// anyone can guess its tokens.
@@ -95,7 +95,7 @@ public final class MockOAuth2Server: Sendable {
 
     /// Issues tokens as after a sign-in. Use it for a test that begins with stored tokens.
     ///
-    /// - Parameter scope: the scope that a response to the refresh token contains. Default: nil (none).
+    /// - Parameter scope: the scope of the tokens, which the response to a refresh contains. Default: nil (no scope).
     public func issueTokens(scope: String? = nil) -> (accessToken: String, refreshToken: String) {
         let issue = tokens.issue(scope: scope, withRefresh: true)
         return (issue.access, issue.refresh ?? "")

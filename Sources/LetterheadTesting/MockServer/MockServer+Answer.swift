@@ -3,7 +3,7 @@ public import LetterheadFoundation
 import Synchronization
 
 extension MockServer {
-    /// What the server does with a request: it sends a response or raw bytes, with or without faults.
+    /// Determines what the server does with a request: it sends a response or raw bytes, with or without faults.
     ///
     /// ```swift
     /// server.enqueue(
@@ -29,10 +29,10 @@ extension MockServer {
         /// The condition that a request must fulfill, or nil for any request.
         var fits: (@Sendable (Request) -> Bool)?
 
-        /// The response from the server closure. Use it to add a fault to that response.
+        /// The response that the server closure returns. Use it to add a fault to that response.
         public static let closure = Answer(content: .closure)
 
-        /// A given response.
+        /// Responds with a given response, and doesn't call the server closure.
         public static func response(_ response: Response) -> Answer { Answer(content: .response(response)) }
 
         /// Sends bytes unchanged. They need not be valid HTTP.
@@ -51,7 +51,8 @@ extension MockServer {
             raw(Data(text.utf8), then: effect)
         }
 
-        /// Returns the same answer with a fault. If several faults have the same moment, they occur in call order.
+        /// Returns the same answer with a fault. If several faults have the same moment, they occur in the order of the
+        /// calls.
         public func fault(_ effect: Effect, at moment: Moment) -> Answer {
             with { $0.faults.append(Fault(effect: effect, moment: moment)) }
         }
@@ -77,7 +78,8 @@ extension MockServer {
 }
 
 extension MockServer.Response {
-    /// Returns the same response with a fault. If several faults have the same moment, they occur in call order.
+    /// Returns the same response with a fault. If several faults have the same moment, they occur in the order of the
+    /// calls.
     ///
     /// Use it in a closure that chooses the fault for a request. When the closure runs, the moments before the response
     /// have passed, such as ``MockServer/Moment/requestBody``. A fault at one of them becomes a failure in
@@ -115,11 +117,11 @@ extension MockServer {
         case halfClose
         /// Resets the connection: RST.
         case reset
-        /// Stops reading and sending for a duration. If it's nil, the stall lasts until the client closes the
-        /// connection or the server stops.
+        /// Stops reading and sending for a duration. If the duration is nil, the stall lasts until the client closes
+        /// the connection or the server stops.
         case stall(for: Duration?)
-        /// Limits the connection speed from this moment on. Input and output together have a number of bytes, at least
-        /// 1, for each interval.
+        /// Limits the speed of the connection from this moment on. In each interval, at most this number of bytes is
+        /// received and sent in total. A number below 1 counts as 1.
         case slow(bytes: Int, every: Duration)
 
         /// Stops reading and sending until the client closes the connection or the server stops.
@@ -133,12 +135,11 @@ extension MockServer {
     }
 }
 
-/// The queue of answers.
 final class AnswerQueue: Sendable {
     // This type is a class because tests add answers while the server thread removes them.
     private struct Entry {
         let answer: MockServer.Answer
-        /// How many more requests this answer applies to.
+        /// How many more requests receive this answer.
         var left: Int
     }
 

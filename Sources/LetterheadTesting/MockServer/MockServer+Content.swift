@@ -80,7 +80,7 @@ private struct ContentOrigin {
     /// Returns a date in the format of RFC 9110, 5.6.7.
     static func date(_ date: Date) -> String {
         var seconds = time_t(exactly: date.timeIntervalSince1970.rounded(.down)) ?? 0
-        // The system stores numbers and the name of a time zone, which isn't read.
+        // The system stores numbers, and the name of a time zone, which is never read.
         var time = unsafe tm()
         unsafe gmtime_r(&seconds, &time)
         let day = unsafe ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"][Int(time.tm_wday)]

@@ -57,14 +57,15 @@ import Synchronization
 public final class MockServer: Sendable {
     // This type is a class because it owns a socket, a thread and a record.
 
-    /// A function that responds to a request. It runs in a separate task, which is cancelled if the client closes the
-    /// connection or the server stops.
+    /// A function that responds to a request.
+    ///
+    /// It runs in a separate task, which is cancelled if the client closes the connection or the server stops.
     public typealias Closure = @Sendable (Request) async throws -> Response
 
-    /// Thrown to a task that waits for an event when the server has stopped.
+    /// The error that a waiting task receives if the server has stopped.
     public struct HasStopped: Error, Sendable {}
 
-    /// The failure for a request that matches no queued answer if the server has no closure.
+    /// The failure that is recorded if a request matches no queued answer and the server has no closure.
     public struct HasNoAnswer: Error, Sendable, CustomStringConvertible {
         /// The reason for the failure.
         public let description = "no answer is queued that fits this request, and the server has no closure"
@@ -148,14 +149,14 @@ public final class MockServer: Sendable {
         for answer in answers { queue.append(answer, times: times) }
     }
 
-    /// How many queued answers are unused.
+    /// How many answers in the queue are unused. At the end of a test, it is usually zero.
     public var unused: Int { queue.count }
 
     /// The requests, in the order in which they were complete.
     public var requests: [Request] { journal.value.requests }
     /// The connections, in the order in which they were accepted.
     public var connections: [Connection] { journal.value.connections }
-    /// Failures in the server. A test should check that all are expected.
+    /// The failures in the server, such as errors from the closure. A test should check that all of them are expected.
     public var failures: [Failure] { journal.value.failures }
 
     /// Waits until the record fulfills a condition, and returns the record.
@@ -200,8 +201,8 @@ extension MockServer {
         /// How many body bytes ``Request/body`` keeps. The server reads, counts and discards further bytes. Default: no
         /// limit.
         public var keptBodySize = Int.max
-        /// Whether the server responds to `Expect: 100-continue` with `100 Continue`. Pass false to simulate a server
-        /// that ignores the expectation. Default: true.
+        /// Whether the server responds to `Expect: 100-continue` with `100 Continue`. Set it to false to imitate a
+        /// server that ignores the expectation. Default: true.
         public var sendsContinue = true
         /// The clock for delays in faults: ``Effect/stall(for:)`` and ``Effect/slow(bytes:every:)``. Default: the
         /// continuous clock.
@@ -300,7 +301,7 @@ extension MockServer {
 
         /// The connection number, starting at 1.
         public let number: Int
-        /// How the connection is encrypted. Nil without TLS, and until the handshake is complete.
+        /// How the connection is encrypted. nil without TLS, and until the handshake is complete.
         public internal(set) var security: Security?
         /// How many requests began on the connection.
         public internal(set) var requests = 0
@@ -330,7 +331,7 @@ extension MockServer {
         /// The error that was thrown.
         public let underlying: any Error
 
-        /// The request and the error.
+        /// The request and the error on one line.
         public var description: String {
             "\(request.map { "\($0)" } ?? "connection \(connection)"): \(underlying)"
         }

@@ -4,7 +4,8 @@ import Letterhead
 
 /// One stub: the conditions for a request, the answer, and how many calls it expects.
 struct Stub: Sendable {
-    /// A reason why a stub doesn't answer a request. The stub with the smallest weights matches best.
+    /// A reason why a stub doesn't answer a request. In an error, the stub with the smallest weights is the nearest
+    /// one.
     struct Difference: Sendable {
         let weight: Int
         let text: String
@@ -127,7 +128,7 @@ extension Stub {
     }
 }
 
-/// An endpoint that is declared by a value. Such endpoints have the same type, although their paths differ.
+/// An endpoint that is declared as a value. All such endpoints have one type, although their paths differ.
 private protocol EndpointValue {}
 
 extension Endpoint: EndpointValue {}
@@ -152,7 +153,7 @@ struct StubTemplate: Hashable {
     init(_ template: some RequestTemplate) throws(HTTPError) {
         var request = try StandardRequestBuilder(template).request()
         name = "\(request.method) \(request.redaction.outline(of: request))"
-        // A relative URL can't be validated.
+        // A relative URL can't be validated, so it receives a host.
         if request.host == nil { request.host = "localhost" }
         try request.validate()
         (method, path, query) = (request.method, request.path, request.query.escaped)
@@ -225,8 +226,8 @@ struct StubInput: Sendable {
 }
 
 extension StubInput {
-    /// The request template, followed by the templates that it decorates. A redirected request has none, because the
-    /// server has chosen its URL.
+    /// The template of the request, followed by the templates that it decorates. A redirected request has no templates,
+    /// because the server has chosen its URL.
     var templates: [any RequestTemplate] {
         request.isRedirected ? [] : Array(sequence(first: request.template) { $0?.inner }.compactMap(\.self))
     }

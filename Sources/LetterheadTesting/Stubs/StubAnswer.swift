@@ -2,7 +2,7 @@
 public import LetterheadFoundation
 public import Letterhead
 
-/// A response from a stub to one request.
+/// Determines how a stub responds to one request.
 ///
 /// A stub closure returns a `Response` value of the endpoint, or an answer for any other response:
 ///
@@ -85,7 +85,8 @@ public struct StubAnswer<Template: RequestTemplate>: Sendable {
     ///
     /// - Parameters:
     ///   - code: the error code.
-    ///   - mayHaveBeenSent: false if nothing was sent. Default: nil (determined by the code).
+    ///   - mayHaveBeenSent: whether the request may have reached the server, which decides whether it can be retried.
+    ///     Default: nil (determined by the code).
     public static func error(_ code: HTTPError.Code, mayHaveBeenSent: Bool? = nil) -> StubAnswer {
         StubAnswer { input in
             throw HTTPError(
@@ -94,7 +95,7 @@ public struct StubAnswer<Template: RequestTemplate>: Sendable {
         }
     }
 
-    /// Responds with the result of a closure, which receives the request.
+    /// Responds with the result of a closure. The closure receives the request, and can return any response.
     public static func response(
         _ make: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
     ) -> StubAnswer {
@@ -166,7 +167,7 @@ extension StubAnswer {
     /// headers. For pagination by cursor, the values must contain the cursor.
     ///
     /// - Parameter pages: the values, beginning with the first page. For a number after the last page, the response is
-    ///   an empty JSON array if the last page is a JSON array, and 404 otherwise.
+    ///   an empty JSON array if the last page is a JSON array. Otherwise, it is a 404.
     public static func pages(_ pages: [Template.Response]) -> StubAnswer {
         StubAnswer { input in
             let number = (input.request.template as? any PaginatedTemplate)?.page ?? 1

@@ -18,7 +18,8 @@ final class StubBoard: Sendable {
     private struct Entry {
         let stub: Stub
         var count = 0
-        /// The different routes of the requests that this stub has answered. Empty if it's meant for several routes.
+        /// The different routes of the requests that this stub has answered. It stays empty if the stub is meant for
+        /// several routes.
         var routes: [String] = []
     }
 

@@ -20,7 +20,7 @@ extension StubLoader {
     ///
     /// - Parameters:
     ///   - type: the endpoint type. Decorated templates match, too.
-    ///   - times: how often it must be called. Default: at least once.
+    ///   - times: how many calls the stub expects and answers. Default: at least one.
     ///   - condition: restricts the stub to some templates. Default: nil (all templates).
     ///   - state: the scenario state that the stub requires. Default: nil (always).
     ///   - answer: returns the value. If it throws an error, the request fails with this error, as with an error from a
@@ -44,7 +44,7 @@ extension StubLoader {
     ///
     /// - Parameters:
     ///   - type: the endpoint type. Decorated templates match, too.
-    ///   - times: how often it must be called. Default: at least once.
+    ///   - times: how many calls the stub expects and answers. Default: at least one.
     ///   - condition: restricts the stub to some templates. Default: nil (all templates).
     ///   - state: the scenario state that the stub requires. Default: nil (always).
     ///   - answer: returns the answer. If it throws an error, the request fails with this error, as with an error from
@@ -87,7 +87,7 @@ extension StubLoader {
     ///
     /// - Parameters:
     ///   - template: the template.
-    ///   - times: how often it must be called. Default: at least once.
+    ///   - times: how many calls the stub expects and answers. Default: at least one.
     ///   - state: the scenario state that the stub requires. Default: nil (always).
     ///   - answer: returns the value. If it throws an error, the request fails with this error, as with an error from a
     ///     transport.
@@ -130,7 +130,7 @@ extension StubLoader {
     ///
     /// - Parameters:
     ///   - route: the route.
-    ///   - times: how often it must be called. Default: at least once.
+    ///   - times: how many calls the stub expects and answers. Default: at least one.
     ///   - state: the scenario state that the stub requires. Default: nil (always).
     ///   - answer: returns the answer. If it throws an error, the request fails with this error, as with an error from
     ///     a transport.
@@ -169,8 +169,8 @@ private func inOrder<Call, Template>(
 /// stubs.on(GetUser.self, times: .any) { User(login: $0.login) }
 /// ```
 ///
-/// After the maximum number of calls, the stub doesn't answer any more. If there were fewer calls than the minimum,
-/// ``StubLoader/verify()`` throws an error.
+/// After the maximum number of calls, the stub doesn't answer further requests. If there were fewer calls than the
+/// minimum, ``StubLoader/verify()`` throws an error.
 public struct StubTimes: Sendable, Hashable, ExpressibleByIntegerLiteral, CustomStringConvertible {
     let least: Int
     let most: Int
@@ -184,10 +184,10 @@ public struct StubTimes: Sendable, Hashable, ExpressibleByIntegerLiteral, Custom
     /// No call. A matching request is an error, even if a stub that was added later would answer it.
     public static let never = StubTimes(0, 0)
 
-    /// A number of calls. A negative number counts as zero.
+    /// Exactly this number of calls. A negative number counts as zero.
     public static func exactly(_ count: Int) -> StubTimes { StubTimes(count, count) }
 
-    /// A number of calls in a range.
+    /// A number of calls in this range.
     public static func between(_ range: ClosedRange<Int>) -> StubTimes { StubTimes(range.lowerBound, range.upperBound) }
 
     /// Creates an exact number of calls, as in `times: 1`.
@@ -222,14 +222,14 @@ public struct StubTimes: Sendable, Hashable, ExpressibleByIntegerLiteral, Custom
 public final class StubScenario: Sendable {
     // This type is a class because several stubs share one state.
 
-    /// The name of the scenario, for errors.
+    /// The name of the scenario, which errors contain.
     public let name: String
     fileprivate let current: Mutex<String>
 
     /// Creates a scenario.
     ///
     /// - Parameters:
-    ///   - name: the name, for errors.
+    ///   - name: the name, which errors contain.
     ///   - initial: the state at the start.
     public init(_ name: String, initial: String) {
         self.name = name

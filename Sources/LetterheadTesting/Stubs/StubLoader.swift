@@ -31,9 +31,12 @@ public import Letterhead
 ///
 /// ## Requests without a stub
 ///
-/// Such a request fails with `.unexpectedRequest`. The error names the nearest stub and the differences. ``verify()``
-/// throws an error even if the code under test ignored that error. Pass `times: .any` for a stub that needn't be
-/// called. To pass all other requests to a different loader, use `StubLoader(otherwise: loader)`.
+/// If no stub answers a request, it fails with `.unexpectedRequest`. The error names the nearest stub and the
+/// differences. ``verify()`` throws an error as well, so the test fails even if the code under test has ignored that
+/// error.
+///
+/// If a stub needn't be called, pass `times: .any` for it. To pass all other requests to a different loader, use
+/// `StubLoader(otherwise: loader)`.
 ///
 /// ## Time
 ///
@@ -114,7 +117,7 @@ public final class StubLoader: HTTPLoader {
     /// Resets the loader that receives other requests, if there is one. Stubs and calls stay.
     public func reset() async { await otherwise?.reset() }
 
-    /// Returns the bytes of a body if it's in memory or can be read only once.
+    /// Returns the bytes of a body that is in memory or can be read only once. Returns nil for any other body.
     private static func body(of request: HTTPRequest) async throws(HTTPError) -> Data? {
         let chunks = try request.framedBody()
         if let data = chunks.data { return data }
@@ -124,9 +127,9 @@ public final class StubLoader: HTTPLoader {
 }
 
 extension StubLoader {
-    /// The stub loader of the running test. See ``ScopedLoader``.
+    /// The stub loader of the running test (see ``ScopedLoader``).
     ///
-    /// It's nil if the test has no scope, or if the scope mock has a different type.
+    /// nil if the test has no scope, or if the mock in its scope has a different type.
     public static var current: StubLoader? { ScopedLoader.current as? StubLoader }
 }
 
@@ -220,7 +223,7 @@ public struct StubViolations: Error, Sendable, CustomStringConvertible {
 /// #expect(call.response?.status == .created)
 /// ```
 ///
-/// A call is a snapshot: its response does not appear in a value that was read earlier.
+/// A call is a snapshot. If you read it before the response has arrived, it doesn't change later.
 public struct StubCall<Template: Sendable>: Sendable {
     /// The template that was sent, without its decorators.
     public let template: Template
@@ -265,7 +268,6 @@ extension BodyChunks {
     }
 }
 
-/// A recorded call.
 struct StubRecord: Sendable {
     let input: StubInput
     let number: Int

@@ -25,7 +25,8 @@ public struct StubRoute: Sendable, Hashable, CustomStringConvertible {
     private var json: JSONValue?
     private var conditions: [Condition] = []
 
-    /// A closure from the test, with a description. Two conditions are equal if their descriptions are.
+    /// A closure from the test, with a description. Closures can't be compared, so two conditions are equal if their
+    /// descriptions are.
     private struct Condition: Sendable, Hashable {
         let description: String
         let holds: @Sendable (HTTPRequest) -> Bool
@@ -57,7 +58,7 @@ public struct StubRoute: Sendable, Hashable, CustomStringConvertible {
     /// - Parameter path: the pattern for the path. Default: `**`, which matches every request.
     public static func any(_ path: String = "**") -> StubRoute { StubRoute(nil, path) }
 
-    /// Returns the route, restricted to a host. Case is ignored.
+    /// Returns the route, restricted to a host. Upper and lower case don't matter.
     public func host(_ host: String) -> StubRoute { with { $0.host = ASCII.lowercased(host) } }
 
     /// Returns the route, restricted to requests with a query item. Pass nil for an item without a value.
@@ -83,7 +84,7 @@ public struct StubRoute: Sendable, Hashable, CustomStringConvertible {
     /// stubs.on(.any().matching { $0.path.string.contains(/users\/[0-9]+/) }) { _ in .json(ada) }
     /// ```
     ///
-    /// Two routes are equal only if their conditions have the same descriptions.
+    /// Closures can't be compared, so two routes are equal only if their conditions have the same descriptions.
     ///
     /// - Parameters:
     ///   - description: names the condition in errors. Default: nil (the file and the line name it).

@@ -8,7 +8,7 @@ struct RequestParser {
     /// A part of a request that has been parsed.
     enum Event {
         case head(RequestHead)
-        /// A number of body bytes has arrived. The data that was passed in contains the bytes to keep.
+        /// A number of body bytes have arrived. Those to keep were appended to the data that the caller has passed.
         case body(Int)
         /// The request is complete. The fields are the trailers of a chunked body.
         case end(trailers: HTTPHeaders)

@@ -4,13 +4,12 @@ import Letterhead
 
 /// Encodes a response as HTTP/1.1 (RFC 9112).
 struct ResponseEncoder {
-    /// An encoded response.
     struct Encoded {
         /// The informational responses, the status line and the fields.
         var head = Data()
         /// The encoded body. It's empty if there is none, and if the body is sent later as a stream.
         var body = Data()
-        /// How the chunks that follow are framed, or nil for a body in memory.
+        /// How the chunks that follow are framed, or nil if the body is in memory.
         var stream: Stream?
         /// Whether the connection closes after the response.
         var closes = false
@@ -56,7 +55,7 @@ struct ResponseEncoder {
         var (declared, isChunked): (Int?, Bool) = (nil, false)
         let hasBody = !isBodyless(response.status)
         if response.headers.contains(.transferEncoding) {
-            // The bytes are already encoded.
+            // With a custom Transfer-Encoding, the bytes are sent unchanged.
         } else if let length = response.headers[.contentLength] {
             declared = Int(length)
             encoded.closes = hasBody && response.chunks == nil && declared != response.body.count
@@ -114,7 +113,6 @@ struct ResponseEncoder {
         return chunk
     }
 
-    /// Returns the end of a chunked body.
     static func lastChunk(_ trailers: HTTPHeaders) -> Data {
         var bytes = Data("0\r\n".utf8)
         for field in trailers { bytes.append(line(field)) }

@@ -21,11 +21,11 @@ extension ServerConnection {
         return true
     }
 
-    /// Handles the end of the input.
+    /// Handles the end of the input. The client may still read after it.
     ///
-    /// If a request is incomplete, the connection closes. If a task creates or sends a response, it's cancelled. A
-    /// response that is ready despite this is sent, because the client may still read. Without an exchange, the
-    /// connection closes when all output has been sent.
+    /// - If a request is incomplete, the connection closes.
+    /// - If a task creates or sends a response, it is cancelled. If the response is ready nevertheless, it is sent.
+    /// - If there is no exchange, the connection closes when all output has been sent.
     private func endInput() {
         inputEnded = true
         guard let exchange else { return }
@@ -84,8 +84,8 @@ extension ServerConnection {
     }
 
     private func readBody() throws(RequestFault) -> Bool {
-        // The body is moved out of the exchange and back. The variable is then its only owner, so appending doesn't
-        // copy it.
+        // The body is moved out of the exchange and back. This variable is then its only owner, so appending doesn't
+        // copy the bytes.
         guard var body = exchange?.takeBody() else { return false }
         let kept = loop.configuration.keptBodySize - body.count
         let event = try parser.next(body: &body, keeping: kept)

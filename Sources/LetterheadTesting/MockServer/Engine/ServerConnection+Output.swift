@@ -74,7 +74,6 @@ extension ServerConnection {
         output.append(.answered)
     }
 
-    /// Sends one body chunk.
     func chunk(_ bytes: Data, _ continuation: CheckedContinuation<Void, any Error>) {
         guard state == .open, let asked = exchange, let stream = asked.stream else {
             return continuation.resume(throwing: CancellationError())
@@ -123,7 +122,7 @@ extension ServerConnection {
             case .bytes(let bytes):
                 guard try send(bytes) else { return }
             default:
-                // A segment that follows bytes waits until all of them have been sent.
+                // The next segment waits until all bytes before it have been sent.
                 try stream.flush()
                 isBlocked = stream.hasUnsentBytes
                 if isBlocked { return }

@@ -95,12 +95,10 @@ final class ServerConnection {
         loop.journal.change { change(&$0.connections[number - 1]) }
     }
 
-    /// Adds a request to the record.
     func record(_ request: MockServer.Request) {
         loop.journal.change { $0.requests.append(request) }
     }
 
-    /// Adds a failure to the record.
     func fail(_ error: any Error) {
         let failure = MockServer.Failure(connection: number, request: exchange?.request, underlying: error)
         loop.journal.change { $0.failures.append(failure) }
@@ -211,7 +209,6 @@ extension ServerConnection {
 
 /// A request in progress, and the response to it.
 struct Exchange {
-    /// The progress of an exchange.
     enum Stage {
         /// The head has been read.
         case begun

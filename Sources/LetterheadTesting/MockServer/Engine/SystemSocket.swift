@@ -3,7 +3,7 @@ import LetterheadFoundation
 
 /// A system socket that never blocks and never raises SIGPIPE.
 ///
-/// Its methods don't have the names of system calls. In their bodies, `send`, `close` and `shutdown` are therefore
+/// Its methods have other names than the system calls, so that `send`, `close` and `shutdown` in their bodies are the
 /// system functions. The unsafe calls are correct: the system uses memory only until its functions return, and each
 /// size belongs to the argument beside it.
 struct SystemSocket: Sendable {
@@ -59,7 +59,6 @@ struct SystemSocket: Sendable {
     /// Ends the output. The input stays open.
     func endOutput() { _ = shutdown(descriptor, Int32(SHUT_WR.flag)) }
 
-    /// Closes the descriptor.
     func release() { _ = close(descriptor) }
 
     /// Closes the descriptor so that the client receives a reset (RST) instead of an end (FIN).
@@ -104,7 +103,7 @@ struct ListeningSocket: Sendable {
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = in_port_t(truncatingIfNeeded: port).bigEndian
         address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
-        // An IPv4 address can be passed as a `sockaddr`. The system stores at most its size.
+        // An IPv4 address can be passed as a `sockaddr`. The system stores no more than the size that it receives.
         let failure = unsafe withUnsafeMutablePointer(to: &address) { [descriptor = socket.descriptor] address in
             unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address -> SocketFailure? in
                 var size = socklen_t(MemoryLayout<sockaddr_in>.size)

@@ -84,7 +84,7 @@ extension OpenSSL {
                     + Self.names.joined(separator: ", "))
         }
         func load<Function>(_ name: String) throws -> Function { try unsafe Self.load(name, library) }
-        // The functions have the order of their declarations.
+        // The functions are loaded in the order of their declarations.
         unsafe serverMethod = try load("TLS_server_method")
         unsafe (newContext, freeContext) = try (load("SSL_CTX_new"), load("SSL_CTX_free"))
         unsafe (controlContext, useCertificate) = try (load("SSL_CTX_ctrl"), load("SSL_CTX_use_certificate"))

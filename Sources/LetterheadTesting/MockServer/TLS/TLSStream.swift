@@ -136,7 +136,7 @@ import LetterheadFoundation
         try use(key: tls.key)
         _ = unsafe library.controlContext(context, Self.setMinimumVersion, tls.versions.lowerBound.rawValue, nil)
         _ = unsafe library.controlContext(context, Self.setMaximumVersion, tls.versions.upperBound.rawValue, nil)
-        // The default OpenSSL security level excludes versions before 1.2. If a test sets one, it wants it.
+        // By default, OpenSSL refuses versions before 1.2. A test that sets such a version needs it.
         if tls.versions.lowerBound < .v1_2 { _ = unsafe library.setCiphers(context, "DEFAULT:@SECLEVEL=0") }
         if let authority = tls.clientAuthority { try requireClients(signedBy: authority) }
     }
