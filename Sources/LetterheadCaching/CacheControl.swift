@@ -6,7 +6,7 @@ import Letterhead
 /// If a directive occurs twice with different values, or if its number is malformed, it counts as zero seconds, so that
 /// the response is stale (RFC 9111, 4.2.1).
 struct CacheControl: Equatable, Sendable {
-    /// The arguments by directive name, in lower case. nil for a directive without an argument.
+    /// The arguments by directive name, in lower case. Nil for a directive without an argument.
     private var arguments: [String: String?] = [:]
     private var conflicts: Set<String> = []
 

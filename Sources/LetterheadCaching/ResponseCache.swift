@@ -80,6 +80,8 @@ public final class ResponseCache: LoaderLink {
     /// A request in flight may still store its response afterwards. To prevent this as well, reset the client.
     public func removeAll() { guarded { try storingLock.withLock { _ in try storage.removeAll() } } }
 
+    /// Returns a stored response that may be reused, or else sends the request.
+    ///
     /// - Throws: errors from the next loader, or `.notCached` if the request must not be sent and no stored response
     ///   may be reused.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {

@@ -4,7 +4,7 @@ import LetterheadFoundation
 
 /// The facts that a report collects about one place in the responses of an endpoint.
 struct ContractMember: Sendable {
-    /// The first type that asked for the value. nil if the type isn't known, or if none has asked.
+    /// The first type that asked for the value. Nil if the type isn't known, or if none has asked.
     private(set) var type: String?
     private(set) var isAsked = false
     /// Whether a type has checked if the value exists.

@@ -21,7 +21,7 @@ final class ContractReading: @unchecked Sendable {
         let problem: ContractProblem
     }
 
-    /// The values that replace those that don't fit. nil if no value may be replaced or kept.
+    /// The values that replace those that don't fit. Nil if no value may be replaced or kept.
     private let samples: ContractSamples?
     /// The places where a value is replaced, so that decoding continues.
     private let replaced: Set<String>

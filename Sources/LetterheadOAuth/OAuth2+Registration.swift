@@ -8,7 +8,7 @@ extension OAuth2 {
         /// The client that identifies the app at this server. Store its `id` and its `secret`, so that the app
         /// registers once.
         public let client: Client
-        /// When the client secret expires. nil if there is no secret, or if it doesn't expire.
+        /// When the client secret expires. Nil if there is no secret, or if it doesn't expire.
         public let secretExpiresAt: Date?
         /// All members of the response. They show the values that the server has changed, and may include a
         /// `registration_access_token`, so treat them as secret.

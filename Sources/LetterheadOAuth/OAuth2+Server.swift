@@ -15,14 +15,14 @@ extension OAuth2 {
         public var issuer: String?
         /// The endpoint that issues and refreshes tokens.
         public var tokenEndpoint: URL
-        /// The page where a person signs in. nil if the server has none: ``OAuth2/SignIn`` values with a page then
+        /// The page where a person signs in. Nil if the server has none: ``OAuth2/SignIn`` values with a page then
         /// fail.
         public var authorizationEndpoint: URL?
-        /// Issues the codes for devices without a browser (RFC 8628). nil if the server doesn't support them.
+        /// Issues the codes for devices without a browser (RFC 8628). Nil if the server doesn't support them.
         public var deviceAuthorizationEndpoint: URL?
-        /// Revokes tokens (RFC 7009). nil if the server can't revoke tokens.
+        /// Revokes tokens (RFC 7009). Nil if the server can't revoke tokens.
         public var revocationEndpoint: URL?
-        /// The API that tokens are requested for. Each token request contains it as `resource` (RFC 8707). nil if the
+        /// The API that tokens are requested for. Each token request contains it as `resource` (RFC 8707). Nil if the
         /// server issues tokens that aren't limited to one API.
         public var resource: URL?
         /// The scopes that the API names. A sign-in requests them unless you pass other scopes. If the set is empty,
@@ -91,6 +91,8 @@ extension OAuth2.Server: Codable {
         case resource, scope, sendsIssuer, metadata, isNamedByResource
     }
 
+    /// Decodes a stored server, and checks it by the same rules as discovered metadata.
+    ///
     /// - Throws: `DecodingError` if a value is missing, or if discovery would refuse the issuer or a URL.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)

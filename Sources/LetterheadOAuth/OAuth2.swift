@@ -21,7 +21,7 @@ extension OAuth2 {
 
         /// The client identifier that the server has assigned. It isn't secret.
         public var id: String
-        /// The client secret. nil for an app that can't keep a secret, such as an app that people install on their
+        /// The client secret. Nil for an app that can't keep a secret, such as an app that people install on their
         /// devices.
         public var secret: Secret?
         /// Where the secret is sent. It has no effect without a secret. Default: ``Authentication/basic``.
@@ -39,13 +39,13 @@ extension OAuth2 {
     public struct Tokens: Sendable, Hashable {
         /// The token that requests are signed with.
         public var accessToken: Secret
-        /// Obtains the next access token. nil if the server issued no refresh token.
+        /// Obtains the next access token. Nil if the server issued no refresh token.
         public var refreshToken: Secret?
         /// The scopes that the server has granted, or nil if it hasn't named them.
         public var scope: Set<String>?
         /// When the access token expires by the device clock, or nil if the server hasn't told.
         public var expiresAt: Date?
-        /// The origin that the tokens were obtained for, and the only origin that they are sent to. nil if the
+        /// The origin that the tokens were obtained for, and the only origin that they are sent to. Nil if the
         /// authentication lists its `allowedOrigins`.
         public var origin: HTTPOrigin?
         /// The other members in the token response, such as `id_token`. They may be secret.
@@ -57,7 +57,7 @@ extension OAuth2 {
         /// The ID token (OpenID Connect Core, 2), which describes the person who has signed in. Its signature isn't
         /// checked.
         ///
-        /// nil if the server issued none. Servers issue it only if the scope `openid` was requested.
+        /// Nil if the server issued none. Servers issue it only if the scope `openid` was requested.
         public var idToken: Secret? { members["id_token"]?.string.map { Secret($0) } }
 
         /// Creates tokens, for example in a custom ``TokenStore`` or a custom grant.
@@ -117,6 +117,7 @@ extension OAuth2 {
 }
 
 extension OAuth2.TokenStore {
+    /// Runs the closure at once, without a lock.
     public func withLock<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value {
         try await body()
     }
@@ -150,6 +151,7 @@ extension OAuth2 {
 
         public func delete() async { tokens.withLock { $0 = nil } }
 
+        /// Runs the closure while no other task with this store does.
         public func withLock<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value {
             try await waiting(on: ContinuousClock()) { isLocked.exchange(true, ordering: .acquiring) ? nil : () }
             defer { isLocked.store(false, ordering: .releasing) }
@@ -303,6 +305,8 @@ extension OAuth2 {
             (self.url, self.clock) = (url, clock)
         }
 
+        /// Reads the tokens from the file. Returns nil if the file doesn't exist.
+        ///
         /// - Throws: `HTTPAuthentication.Failure` if the file can't be read, is malformed, is larger than 1 MiB, is
         ///   writable by its group or by everyone, or belongs neither to the current user nor to root.
         public func load() async throws -> Tokens? {
@@ -314,6 +318,8 @@ extension OAuth2 {
             return document.tokens
         }
 
+        /// Replaces the file, and returns when the new file is on the disk.
+        ///
         /// - Throws: `HTTPAuthentication.Failure` if the file can't be written. The previous file is then unchanged.
         public func save(_ tokens: Tokens) async throws {
             createDirectory()
@@ -321,6 +327,8 @@ extension OAuth2 {
             try Self.naming { () throws(PrivateFile.Failure) in try PrivateFile(replacing: url).write(data) }
         }
 
+        /// Runs the closure while no other task and no other process with this file does.
+        ///
         /// - Throws: `HTTPAuthentication.Failure` if the lock file can't be opened, or is held for a minute.
         public func withLock<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value {
             createDirectory()
@@ -359,6 +367,8 @@ extension OAuth2 {
             }
         }
 
+        /// Deletes the file, even if its content is malformed. A missing file isn't an error.
+        ///
         /// - Throws: `HTTPAuthentication.Failure` if the file can't be deleted.
         public func delete() async throws {
             try Self.naming { () throws(PrivateFile.Failure) in try PrivateFile.remove(url) }

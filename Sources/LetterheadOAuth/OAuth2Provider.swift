@@ -10,7 +10,7 @@ final class OAuth2Provider: CredentialProvider {
     private let random: @Sendable (Int) -> [UInt8]
     /// Whether the tokens may be sent only to the origin that they were obtained for.
     private let isBound: Bool
-    /// The refresh token that the caller passed in the grant. nil after the server has refused a refresh token, and
+    /// The refresh token that the caller passed in the grant. Nil after the server has refused a refresh token, and
     /// after a reset.
     private let given: Mutex<Secret?>
 

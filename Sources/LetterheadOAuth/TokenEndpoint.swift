@@ -17,7 +17,7 @@ struct TokenEndpoint: Sendable {
 
     let url: URL
     let client: OAuth2.Client
-    /// Where tokens may be sent. nil if they may be sent only to the origin that they are obtained for.
+    /// Where tokens may be sent. Nil if they may be sent only to the origin that they are obtained for.
     let origins: [URL]?
     let parameters: [String: String]
     /// The token type, which is also the authentication scheme that sends the tokens.
@@ -145,7 +145,7 @@ struct ServerAnswer {
         HTTPAuthentication.Failure(.malformed, "\(name) in the response of the authorization server is malformed")
     }
 
-    /// The member `error` (RFC 6749, 5.2). nil if it is empty or not a string, because some servers send it like this
+    /// The member `error` (RFC 6749, 5.2). Nil if it is empty or not a string, because some servers send it like this
     /// with a success.
     var errorCode: String? { members["error"]?.string.flatMap { $0.isEmpty ? nil : $0 } }
 }

@@ -22,6 +22,8 @@ public struct Allow: LoaderLink {
     /// Creates a link. Without types, it refuses each request.
     public init(_ types: any RequestTemplate.Type...) { self.types = types }
 
+    /// Sends the request if it was built from one of the listed templates.
+    ///
     /// - Throws: `.invalidRequest` if the request was built from none of the templates, and the errors of the next
     ///   loader.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {

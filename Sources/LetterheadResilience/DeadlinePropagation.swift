@@ -38,6 +38,8 @@ public struct DeadlinePropagation: LoaderLink {
     ///   - form: the format of the time.
     public init(_ name: HTTPHeaders.Name, as form: Form = .milliseconds) { (self.name, self.form) = (name, form) }
 
+    /// Sends the request with the remaining time in the header.
+    ///
     /// - Throws: `.timedOut`, with nothing sent, if the deadline has passed, and errors from the next loader.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         guard let left = request.timeLeft, !request.headers.contains(name) else { return try await next.load(request) }

@@ -32,6 +32,8 @@ public final class DPoP: RequestSigner, LoaderLink {
         (self.key, self.now, self.random) = (key, now, random ?? RandomBytes.system)
     }
 
+    /// Adds a new proof for this request.
+    ///
     /// - Throws: `HTTPAuthentication.Failure` if the key can't sign proofs.
     public func sign(_ request: inout HTTPRequest, body: SignedBody) async throws {
         guard let jwk = key.publicJWK else {
@@ -80,10 +82,12 @@ public final class DPoP: RequestSigner, LoaderLink {
         return body.map { String(decoding: $0.prefix(65_536), as: UTF8.self).holds(code) } ?? false
     }
 
+    /// Sends the request with a proof. If the server demands a new nonce, it is sent once more.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         try await SignAttempts(self).load(request, next: next)
     }
 
+    /// Forgets the nonces of all servers.
     public func reset() async { nonces.withLock { $0 = [:] } }
 
     public func reset(next: any HTTPLoader) async { await SignAttempts(self).reset(next: next) }

@@ -45,7 +45,7 @@ extension HTTPAuthentication {
 struct DigestCredential: Sendable {
     /// A random text that separates the responses for this credential from others in a cache.
     fileprivate let identity: String
-    /// nil if there is no challenge to answer.
+    /// Nil if there is no challenge to answer.
     fileprivate var session: DigestSession?
     /// The strength of the last challenge that was answered successfully before this session. Only a reset removes it.
     fileprivate var earlierStrength = 0
@@ -62,7 +62,7 @@ struct DigestCredential: Sendable {
 
 /// Keeps a session for each origin. A session begins with the challenge in a 401.
 private struct DigestProvider: CredentialProvider {
-    /// nil if the username or the password contains a control character.
+    /// Nil if the username or the password contains a control character.
     private let account: (user: String, password: Secret)?
     private let isBound: Bool
     private let random: @Sendable (Int) -> [UInt8]
@@ -128,7 +128,7 @@ struct DigestChallenge: Sendable {
     let realm: String
     let nonce: String
     let opaque: String?
-    /// The algorithm name as received. nil means MD5.
+    /// The algorithm name as received. Nil means MD5.
     let algorithm: String?
     let hash: DigestHash
     /// Whether the proof depends on the first nonces in the session (the algorithms that end in `-sess`).

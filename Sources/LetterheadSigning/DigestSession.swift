@@ -31,7 +31,7 @@ final class DigestSession: Sendable {
         state = Mutex(State(nonce: challenge.nonce))
     }
 
-    /// The strength of the challenge. nil until the server has accepted a proof.
+    /// The strength of the challenge. Nil until the server has accepted a proof.
     var acceptedStrength: Int? { state.withLock { $0.isAccepted ? challenge.strength : nil } }
 
     /// Whether the server has refused the password.

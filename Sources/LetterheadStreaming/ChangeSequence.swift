@@ -41,7 +41,7 @@ extension HTTPClient {
 /// A template that returns nil if the server responds with 304, because the value has not changed.
 private struct ConditionalTemplate<Base: RequestTemplate>: RequestDecorator {
     let base: Base
-    /// The response headers that contain the validators for the condition. nil for the first request.
+    /// The response headers that contain the validators for the condition. Nil for the first request.
     let earlier: HTTPHeaders?
 
     /// Later requests bypass the cache, because a fresh stored response would hide a change.
@@ -86,11 +86,11 @@ where Template.Response: Equatable {
 
     struct Iterator: AsyncIteratorProtocol {
         private let sequence: ChangeSequence
-        /// nil before the first request.
+        /// Nil before the first request.
         private var series: RequestSeries?
         private var last: Template.Response?
         private var earlier: HTTPHeaders?
-        /// The wait before the next request. nil before the first one.
+        /// The wait before the next request. Nil before the first one.
         private var wait: Duration?
         /// The number of failures since the last response.
         private var failures = 0

@@ -10,7 +10,7 @@ protocol ElementParser: Sendable {
     static var name: String { get }
     /// The value of `Last-Event-ID` for the next connection. It is empty until the stream contains an identifier.
     var lastID: String { get }
-    /// How long the server asks the client to wait before a reconnection. nil if it has set no time.
+    /// How long the server asks the client to wait before a reconnection. Nil if it has set no time.
     var reconnectionTime: Duration? { get }
 
     /// Forgets the last identifier, because the next connection begins a different stream.
@@ -85,7 +85,7 @@ struct ElementStream<Parser: ElementParser>: Sendable {
     private(set) var head: HTTPResponse?
 
     private let connections: StreamConnections?
-    /// The response that is read first. nil if the stream sends the request itself.
+    /// The response that is read first. Nil if the stream sends the request itself.
     private var response: HTTPResponse?
     private var connection: StreamConnection?
     /// Whether the request of ``connection`` has not been sent yet.
@@ -93,7 +93,7 @@ struct ElementStream<Parser: ElementParser>: Sendable {
     /// The error that ended the last connection, until the caller's closure has returned a request that restarts the
     /// stream.
     private var unrestarted: HTTPError?
-    /// nil if the caller has sent the request.
+    /// Nil if the caller has sent the request.
     private var series: RequestSeries?
     /// Performs the waits, and throws when the deadline has passed. The deadline doesn't end an open connection.
     private var waits: RequestSeries?

@@ -163,7 +163,7 @@ private struct EventValues<Value: Decodable & Sendable, Failure: Decodable & Sen
     }
 
     struct Iterator: AsyncIteratorProtocol {
-        /// nil after the end.
+        /// Nil after the end.
         var events: EventSequence.Iterator?
         var choice: EventChoice<Value, Failure>
         let undecodable: ServerSentEvent.Undecodable

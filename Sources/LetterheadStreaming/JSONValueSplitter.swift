@@ -67,7 +67,7 @@ struct JSONValueSplitter: Sendable {
     }
 
     private let limit: Int
-    /// nil until the first character determines the format.
+    /// Nil until the first character determines the format.
     private var splitter: (any JSONSplitter)?
 
     init(_ format: Format, limit: Int) {

@@ -6,7 +6,7 @@ import Synchronization
 final class Watched<Value: Sendable>: Sendable {
     private struct State {
         var value: Value
-        /// Is set by the next change. nil if no task waits.
+        /// Is set by the next change. Nil if no task waits.
         var changed: OneShot<Void>?
     }
 

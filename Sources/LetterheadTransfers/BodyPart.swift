@@ -102,7 +102,7 @@ extension BodyPart {
 
 /// A `Content-Range` in bytes (RFC 9110, 14.4): `bytes 0-9/100`, `bytes 0-9/*` or `bytes */100`.
 struct ContentRange: Hashable {
-    /// nil in a 416.
+    /// Nil in a 416.
     let range: Range<Int>?
     /// The whole length, or nil if the server doesn't know it.
     let completeLength: Int?

@@ -50,6 +50,8 @@ public struct ContinueBodies: LoaderLink {
     ///   Default: exponential waits from one second with full jitter, at most 5 retries.
     public init(_ backoff: Backoff = Backoff()) { self.backoff = backoff }
 
+    /// Sends the request, and returns a response with a body that continues.
+    ///
     /// - Throws: `.invalidRequest` if a setting is invalid, and errors from the next loader. If no retries are left
     ///   later, reading the body throws the last error.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {

@@ -6,7 +6,7 @@ import Synchronization
 /// One body that arrives in several responses. If its rest can't be requested, only the first response is read.
 final class ContinuedBody: Sendable {
     private struct State {
-        /// nil while the rest is requested, and after the body was cancelled.
+        /// Nil while the rest is requested, and after the body was cancelled.
         var pieces: HTTPResponseBody.Iterator?
         /// The next byte position in the representation.
         var position: Int

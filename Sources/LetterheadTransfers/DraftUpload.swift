@@ -46,7 +46,7 @@ extension HTTPHeaders {
 }
 
 extension HTTPResponse {
-    /// Whether the response is the result of the complete upload. nil if the response doesn't tell, as always in tus.
+    /// Whether the response is the result of the complete upload. Nil if the response doesn't tell, as always in tus.
     var isUploadComplete: Bool? { headers.isUploadComplete }
 
     /// The integers in the dictionary `Upload-Limit` (RFC 9651, 4.2.2), and the maximum from a tus server as

@@ -64,7 +64,7 @@ public struct CompletedUpload: Sendable, Hashable {
     public let url: URL
     /// How many bytes the server already had when the call began. 0 for a new upload.
     public let continuedFrom: Int
-    /// Why an earlier upload was not continued. nil if there was none, or if it was continued.
+    /// Why an earlier upload was not continued. Nil if there was none, or if it was continued.
     public let restart: Restart?
 }
 

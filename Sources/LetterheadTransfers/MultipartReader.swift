@@ -9,7 +9,7 @@ final class MultipartReader: Sendable {
     private struct State: Sendable {
         var parser: MultipartParser
         var pieces: HTTPResponseBody.Iterator?
-        /// The number of the part with a readable body. nil after that body has ended or was skipped.
+        /// The number of the part with a readable body. Nil after that body has ended or was skipped.
         var openPart: Int?
         var partCount = 0
         /// The error that ended the body. The part body and the sequence throw the same error.
@@ -18,7 +18,7 @@ final class MultipartReader: Sendable {
 
     private let head: HTTPResponse
     private let headLimit: Int
-    /// nil while a task reads, which has then taken the state.
+    /// Nil while a task reads, which has then taken the state.
     private let state: Mutex<State?>
 
     /// - Throws: `.invalidResponse` if the response isn't multipart, or has no valid boundary.

@@ -90,7 +90,7 @@ private struct MultipartSequence: AsyncSequence, Sendable {
     }
 
     struct Iterator: AsyncIteratorProtocol {
-        /// nil after the request has been sent.
+        /// Nil after the request has been sent.
         var sequence: MultipartSequence?
         var reader: MultipartReader?
 

@@ -8,7 +8,7 @@ import Synchronization
 struct PartRecord: Codable, Sendable, Hashable {
     private let salt: String
     private let resource: String
-    /// The URL that the bytes come from, without its query. nil if the caller's key identifies them.
+    /// The URL that the bytes come from, without its query. Nil if the caller's key identifies them.
     private let place: String?
     let validator: String
     /// The file length when it is complete.
@@ -47,7 +47,7 @@ final class PartFile: Sendable {
 
     let url: URL
     private let recordURL: URL
-    /// The open file, which has the lock. nil after it was closed.
+    /// The open file, which has the lock. Nil after it was closed.
     private let descriptor: Mutex<Int32?>
 
     deinit {

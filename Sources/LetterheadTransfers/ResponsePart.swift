@@ -17,7 +17,7 @@ public struct ResponsePart: Sendable {
     /// request the next part, which skips the rest.
     public var body: HTTPResponseBody { response.body }
 
-    /// The form field name (RFC 7578, 4.2). nil if `Content-Disposition` isn't `form-data` or has no name.
+    /// The form field name (RFC 7578, 4.2). Nil if `Content-Disposition` isn't `form-data` or has no name.
     ///
     /// `%22`, `%0D` and `%0A` are decoded as in the WHATWG HTML Standard, 4.10.21.8.
     public var name: String? {

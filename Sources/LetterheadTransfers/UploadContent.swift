@@ -4,11 +4,11 @@ import LetterheadFoundation
 
 /// The content of an upload, which can be read from any position, and the facts that identify it.
 struct UploadContent: Sendable {
-    /// nil for bytes in memory.
+    /// Nil for bytes in memory.
     private let file: FileBody?
     private let bytes: Data
     let length: Int
-    /// Where the range begins in the file. nil for a whole file and for bytes in memory.
+    /// Where the range begins in the file. Nil for a whole file and for bytes in memory.
     let start: Int?
     /// The modification time of the file, in nanoseconds. For bytes in memory, it is a value that no file has.
     let modified: Int64

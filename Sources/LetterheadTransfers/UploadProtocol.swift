@@ -16,7 +16,7 @@ public struct UploadProtocol: Sendable {
     let isAnnounced: @Sendable (HTTPHeaders) -> Bool
     /// The header that confirms an upload, as error messages show it.
     let confirmation: String
-    /// Whether response headers confirm that the server supports the protocol and has an unfinished upload. nil if only
+    /// Whether response headers confirm that the server supports the protocol and has an unfinished upload. Nil if only
     /// the response to HEAD can tell.
     let isConfirmed: @Sendable (HTTPHeaders) -> Bool?
     /// Adds the headers for the request that creates an upload.

@@ -23,7 +23,7 @@ final class Exchange: Sendable {
         var piece: Data?
         var receiver: CheckedContinuation<Bool, Never>?
         var reader: CheckedContinuation<Data?, any Error>?
-        /// How the exchange ended: with an error, or with nil at the end of the body. nil while it is in progress.
+        /// How the exchange ended: with an error, or with nil at the end of the body. Nil while it is in progress.
         var end: HTTPError??
         var lastActivity = ContinuousClock.now
         var metrics = HTTPResponse.Metrics()

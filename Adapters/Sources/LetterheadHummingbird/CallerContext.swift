@@ -43,6 +43,8 @@ public struct CallerContextLink: LoaderLink {
     /// Creates a link. It reads ``CallerContext/current`` for each request.
     public init() {}
 
+    /// Sends the request with the deadline and the priority of the caller, if there is one.
+    ///
     /// - Throws: `.timedOut`, with nothing sent, if the caller has stopped waiting, and errors from the next loader.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         guard let caller = CallerContext.current else { return try await next.load(request) }

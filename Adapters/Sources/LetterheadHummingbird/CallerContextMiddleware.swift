@@ -39,6 +39,7 @@ public struct CallerContextMiddleware<Context: RequestContext>: RouterMiddleware
         (self.timeLeft, self.form, self.limit) = (timeLeft, form, limit)
     }
 
+    /// Calls the next handler with ``CallerContext/current`` and `TraceContext.current` set from the request.
     @concurrent
     public func handle(
         _ request: Request, context: Context, next: @concurrent (Request, Context) async throws -> Response

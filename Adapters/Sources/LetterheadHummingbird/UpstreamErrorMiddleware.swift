@@ -24,6 +24,7 @@ public struct UpstreamErrorMiddleware<Context: RequestContext>: RouterMiddleware
     ///   body. Default: none.
     public init(passingOn statuses: HTTPStatusSet = []) { passedOn = statuses }
 
+    /// Calls the next handler, and turns an error of Letterhead into a gateway response.
     @concurrent
     public func handle(
         _ request: Request, context: Context, next: @concurrent (Request, Context) async throws -> Response

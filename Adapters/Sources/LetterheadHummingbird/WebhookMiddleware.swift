@@ -40,6 +40,7 @@ public struct WebhookMiddleware<Context: RequestContext>: RouterMiddleware {
     ///     (`maxUploadSize` of the context).
     public init(_ webhook: Webhook, limit: Int? = nil) { (self.webhook, self.limit) = (webhook, limit) }
 
+    /// Reads and verifies the body, and calls the next handler only if the signature is valid.
     @concurrent
     public func handle(
         _ request: Request, context: Context, next: @concurrent (Request, Context) async throws -> Response

@@ -233,7 +233,7 @@ extension HAR.Content {
 }
 
 extension HAR.Entry {
-    /// The reason why the response can't be replayed: its body is missing in the archive. nil if it can be replayed.
+    /// The reason why the response can't be replayed: its body is missing in the archive. Nil if it can be replayed.
     var gap: String? {
         guard let content = response.content else { return nil }
         if content._dropped == true { return content.comment ?? "it was not recorded" }

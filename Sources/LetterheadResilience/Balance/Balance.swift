@@ -47,6 +47,8 @@ public final class Balance: LoaderLink {
     private let stopwatch: Stopwatch
     private let random: (@Sendable () -> Double)?
 
+    /// Creates a link that spreads requests over replicas.
+    ///
     /// - Parameters:
     ///   - replicas: the servers. If the list is empty, each request fails with `.invalidRequest`.
     ///   - policy: how the link chooses a replica for a request.
@@ -91,6 +93,8 @@ public final class Balance: LoaderLink {
         return state.withLock { $0.fleet.resting(at: now) }
     }
 
+    /// Sends the request to a replica, and to the next one if the first has received nothing.
+    ///
     /// - Throws: `.invalidRequest`, with nothing sent, if there are no replicas, if a replica is malformed, or if the
     ///   logical origin is not known. Also if a replica on a different machine has http although the logical origin has
     ///   https or is this machine. Otherwise, errors from the next loader.
@@ -140,6 +144,7 @@ public final class Balance: LoaderLink {
         }
     }
 
+    /// Forgets the failures of all replicas, and resets the links below.
     public func reset(next: any HTTPLoader) async {
         state.withLock { $0.fleet.reset() }
         await next.reset()

@@ -19,7 +19,7 @@ public struct Replica: Sendable, Hashable, ExpressibleByStringLiteral, CustomStr
     /// The share of requests that the replica receives under ``Balance/Policy/weighted``, in relation to the other
     /// replicas. Default: 1.
     public let weight: Double
-    /// What is wrong with the URL, as a text for the error. nil if the URL is valid.
+    /// What is wrong with the URL, as a text for the error. Nil if the URL is valid.
     let defect: String?
 
     /// Creates a replica from a URL with a scheme, a host and optionally a port.
@@ -47,8 +47,10 @@ public struct Replica: Sendable, Hashable, ExpressibleByStringLiteral, CustomStr
     /// Creates a replica from a URL (see ``init(_:weight:)-(String,_)``).
     public init(_ url: URL, weight: Double = 1) { self.init(url.absoluteString, weight: weight) }
 
+    /// Creates a replica with the weight 1 from a literal, as in the example (see ``init(_:weight:)-(String,_)``).
     public init(stringLiteral url: String) { self.init(url) }
 
+    /// The origin, such as `https://a.example.com`. A malformed URL isn't shown, because it may contain secrets.
     public var description: String { origin.map { "\($0)" } ?? "an invalid replica" }
 }
 

@@ -58,12 +58,13 @@ extension CircuitBreaker {
 
     /// A change that ``CircuitBreaker/changes()`` reports. If ``circuit`` is nil, all circuits have changed.
     public struct Change: Sendable, Hashable, CustomStringConvertible {
-        /// The circuit name, such as `GET https://api.example.com users/{}`. nil if ``CircuitBreaker/isolate()`` was
+        /// The circuit name, such as `GET https://api.example.com users/{}`. Nil if ``CircuitBreaker/isolate()`` was
         /// called or ended, which affects all circuits.
         public let circuit: String?
         /// The state after the change.
         public let state: State
 
+        /// The circuit and its state: `https://api.example.com: open`.
         public var description: String { "\(circuit ?? "all circuits"): \(state.rawValue)" }
     }
 }

@@ -33,6 +33,8 @@ public final class CircuitBreaker: LoaderLink {
     private let condition: Retry.Condition?
     private let stopwatch: Stopwatch
 
+    /// Creates a link. All clients that contain it share its circuits.
+    ///
     /// - Parameters:
     ///   - scope: the requests that share a circuit.
     ///   - rule: when a circuit opens. Default: when half of at least 20 requests in 10 seconds have failed.
@@ -51,6 +53,8 @@ public final class CircuitBreaker: LoaderLink {
         stopwatch = Stopwatch(backoff.clock)
     }
 
+    /// Sends the request if its circuit lets it pass, and counts the outcome.
+    ///
     /// - Throws: `.circuitOpen` if the circuit refuses the request, `.invalidRequest` if the back-off has a negative
     ///   limit, and errors from the next loader. In the first two cases, nothing was sent.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
@@ -61,6 +65,7 @@ public final class CircuitBreaker: LoaderLink {
         return try result.get()
     }
 
+    /// Closes all circuits, unless ``isolate()`` was called, and resets the links below.
     public func reset(next: any HTTPLoader) async {
         table.withLock { $0.closeAll(endingIsolation: false) }
         await next.reset()

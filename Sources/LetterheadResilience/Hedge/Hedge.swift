@@ -49,6 +49,8 @@ public final class Hedge: LoaderLink {
     private let timer: HedgeTimer
     let executor: (any TaskExecutor)?
 
+    /// Creates a link. All clients that contain it share its measured times and its reserve of hedges.
+    ///
     /// - Parameters:
     ///   - delay: the time before the first hedge, and between one hedge and the next.
     ///   - count: the maximum number of hedges for one request.
@@ -76,6 +78,8 @@ public final class Hedge: LoaderLink {
         timer = HedgeTimer(clock: clock, stopwatch, executor: executor)
     }
 
+    /// Sends the request, and hedges after the delay. Returns when all of them have ended.
+    ///
     /// - Throws: errors from the next loader. If all requests fail, it is the error of the first one.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         request.triedServers?.isOvertaken = false
@@ -100,6 +104,7 @@ public final class Hedge: LoaderLink {
         return try result.get()
     }
 
+    /// Forgets the measured response times and the reserve of hedges, and resets the links below.
     public func reset(next: any HTTPLoader) async {
         state.withLock { state in
             state.latencies.reset()
@@ -169,6 +174,7 @@ extension Hedge {
             Delay(share: share.isNaN ? 0.95 : min(max(share, 0), 1), duration: max(.zero, duration))
         }
 
+        /// The delay, such as `0.04 seconds` or `quantile 0.95, at least 0.001 seconds`.
         public var description: String { share.map { "quantile \($0), at least \(duration)" } ?? "\(duration)" }
     }
 

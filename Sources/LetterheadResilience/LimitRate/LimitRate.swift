@@ -77,6 +77,8 @@ public final class LimitRate: LoaderLink {
     /// The number of requests that wait in all queues at the moment.
     public var waiting: Int { state.withLock { $0.waiting } }
 
+    /// Waits until the rate allows the request, and then sends it.
+    ///
     /// - Throws: `.queueFull` or `.timedOut` if the request can't wait, `.cancelled` after a reset or a cancellation,
     ///   `.invalidRequest` if a setting is out of range, and errors from the next loader.
     public func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {

@@ -9,7 +9,7 @@ struct AWSChunkedBody: HTTPBody {
     /// The number of body bytes, without the bytes that the chunks add.
     let length: Int
     let checksum: AWSSigner.Checksum?
-    /// nil if the chunks have no signatures.
+    /// Nil if the chunks have no signatures.
     let seal: AWSSeal?
     /// The request signature, which the first chunk signature depends on.
     var seed = Secret("")

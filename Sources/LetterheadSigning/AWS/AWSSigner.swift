@@ -81,6 +81,7 @@ public struct AWSSigner: RequestSigner {
         return isInMemory ? .digest : .nothing
     }
 
+    /// Adds the signature headers. A request with a presigned URL is left unchanged.
     public func sign(_ request: inout HTTPRequest, body: SignedBody) async throws {
         // A presigned URL contains a signature already, and S3 refuses a request with two.
         if request.query.contains("X-Amz-Signature") { return }
@@ -185,6 +186,7 @@ public struct AWSSigner: RequestSigner {
         throw HTTPError(.reportedFailure, request: request, response: response, message: rule)
     }
 
+    /// Forgets the credentials, the signing key and the known server clocks.
     public func reset() async { state.reset() }
 
     private static let unsigned = "UNSIGNED-PAYLOAD"

@@ -92,7 +92,7 @@ extension SignatureKey {
             : #"{"crv":"P-256","kty":"EC","x":"\#(text(publicBytes[1..<33]))","y":"\#(text(publicBytes[33...]))"}"#
     }
 
-    /// The SHA-256 thumbprint of the public key (RFC 7638), for example for `dpop_jkt`. nil for a shared secret.
+    /// The SHA-256 thumbprint of the public key (RFC 7638), for example for `dpop_jkt`. Nil for a shared secret.
     public var thumbprint: String? { publicJWK.map { RandomBytes.base64URL(SHA256Hash.hash(Array($0.utf8))) } }
 
     func sign(_ message: [UInt8]) async throws -> [UInt8] {

@@ -66,6 +66,8 @@ public struct MessageSigner: RequestSigner {
         !request.body.isEmpty && digests.contains { !request.headers.contains($0) } ? .digest : .nothing
     }
 
+    /// Adds the digests that are missing, and then each signature.
+    ///
     /// - Throws: `HTTPAuthentication.Failure` if the message lacks a covered component, if it already has a signature
     ///   with the same label, or if the key can't sign.
     public func sign(_ request: inout HTTPRequest, body: SignedBody) async throws {

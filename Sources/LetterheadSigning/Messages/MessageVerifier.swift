@@ -24,7 +24,7 @@ public struct MessageVerifier: HTTPValidator {
         public let label: String
         /// What the signer has added, or nil for each parameter that is missing.
         public let keyID, algorithm, nonce, tag: String?
-        /// When the signature was created, and when it expires. nil for a parameter that is missing.
+        /// When the signature was created, and when it expires. Nil for a parameter that is missing.
         public let created, expires: Date?
     }
 
@@ -71,6 +71,7 @@ public struct MessageVerifier: HTTPValidator {
         return try await verify(request, nil, request.headers, isReadable ? request.body : nil)
     }
 
+    /// Accepts a response only if its signature is valid.
     public func validate(response: HTTPResponse, forRequest request: HTTPRequest) async throws -> HTTPValidatorResult {
         try await verify(response)
         return .nextValidator

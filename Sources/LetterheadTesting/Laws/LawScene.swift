@@ -16,9 +16,9 @@ struct LawScene: Sendable {
 
     /// The loader to check, or the link to check with a ``LawLoader`` below.
     let loader: any HTTPLoader
-    /// A link above a throttle with one slot, and that throttle. nil if a loader is checked.
+    /// A link above a throttle with one slot, and that throttle. Nil if a loader is checked.
     let throttled: (loader: any HTTPLoader, throttle: Throttle)?
-    /// The server that a loader sends requests to. It also shows whether a loader has sent a malformed request. nil if
+    /// The server that a loader sends requests to. It also shows whether a loader has sent a malformed request. Nil if
     /// a link is checked.
     let server: MockServer?
     let record: Watched<Facts>

@@ -301,7 +301,7 @@ extension MockServer {
 
         /// The connection number, starting at 1.
         public let number: Int
-        /// How the connection is encrypted. nil without TLS, and until the handshake is complete.
+        /// How the connection is encrypted. Nil without TLS, and until the handshake is complete.
         public internal(set) var security: Security?
         /// How many requests began on the connection.
         public internal(set) var requests = 0

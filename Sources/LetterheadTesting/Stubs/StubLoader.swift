@@ -129,7 +129,7 @@ public final class StubLoader: HTTPLoader {
 extension StubLoader {
     /// The stub loader of the running test (see ``ScopedLoader``).
     ///
-    /// nil if the test has no scope, or if the mock in its scope has a different type.
+    /// Nil if the test has no scope, or if the mock in its scope has a different type.
     public static var current: StubLoader? { ScopedLoader.current as? StubLoader }
 }
 
