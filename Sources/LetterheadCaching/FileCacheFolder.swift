@@ -11,7 +11,7 @@ struct FileCacheFolder: Sendable {
     struct Failure: Error, CustomStringConvertible {
         let description: String
 
-        // Texts for known error numbers are constants.
+        // The text for a known error number is a constant.
         init(_ what: String, code: Int32 = errno) {
             description = unsafe "the response cache \(what): \(String(cString: strerror(code)))"
         }

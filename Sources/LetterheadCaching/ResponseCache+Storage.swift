@@ -74,7 +74,7 @@ extension ResponseCache {
         /// The response status, headers and times, in a private format with a checksum. If it is damaged or doesn't
         /// match the body, the cache treats the record as missing.
         public let head: Data
-        /// The response body as it was received.
+        /// The response body, as the cache has received it.
         public let body: Data
 
         /// Creates a record, from the values that your storage has read back.

@@ -36,7 +36,7 @@ public struct ContractReport: Sendable, CustomStringConvertible {
         public var isBreak: Bool { rawValue < Self.partlyVisible.rawValue }
     }
 
-    /// One finding at one place.
+    /// What the report has found at one place in the responses of an endpoint.
     public struct Finding: Sendable, Hashable, CustomStringConvertible {
         /// The method, the route and the template type. For the body of an error, `failure` or `problem` follows.
         public let endpoint: String
@@ -164,7 +164,6 @@ public struct ContractReport: Sendable, CustomStringConvertible {
     }
 }
 
-/// An endpoint of a report.
 struct ContractEndpoint: Sendable, Hashable, Comparable, CustomStringConvertible {
     let method: String
     let route: String

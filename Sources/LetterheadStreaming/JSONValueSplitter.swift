@@ -106,7 +106,6 @@ protocol JSONSplitter: Sendable {
     mutating func end() throws -> Data?
 }
 
-/// Finds one value in each line.
 private struct JSONLineSplitter: JSONSplitter {
     private let limit: Int
     private var lines: LineSplitter

@@ -24,7 +24,7 @@ public struct ScopedLoader: HTTPLoader {
     /// The mock in the current scope, or nil outside a scope.
     public static var current: (any HTTPLoader)? { scoped }
 
-    /// Creates the transport.
+    /// Creates the transport. All scoped loaders pass their requests to the same mock: the one in the current scope.
     public init() {}
 
     /// Runs an operation in a scope, in which all scoped loaders pass their requests to a mock.

@@ -26,7 +26,7 @@ public struct UploadSettings: Sendable {
     /// The IETF protocol has no metadata, so an upload with metadata fails with `.uploadUnsupported`. Set
     /// `Content-Disposition` in the template instead, and a media type in the content.
     public var metadata: [String: String] = [:]
-    /// The largest number of bytes in one request. If the server has a lower limit, that limit applies. Default: nil
+    /// The largest number of bytes in one request. Limits that the server announces apply in any case. Default: nil
     /// (all remaining bytes, or 8 MiB with ``checksChunks``).
     ///
     /// A transport over `URLSession` first copies each request body to a private file. Set a size for such a transport,

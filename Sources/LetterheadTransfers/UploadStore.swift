@@ -100,7 +100,7 @@ public struct UploadStore: Sendable {
 
 /// An unfinished upload that a store remembers. It doesn't contain the offset, because only the server knows it.
 public struct UnfinishedUpload: Codable, Sendable, Hashable, Identifiable {
-    /// The name of the store entry.
+    /// The name of the store entry, which identifies the upload in its store.
     public internal(set) var id: String
     /// The key from ``UploadSettings/key``, or nil if the upload was begun without one.
     public let key: String?

@@ -59,7 +59,6 @@ final class Exchange: Sendable {
         timer.cancel()
     }
 
-    /// Waits for the head.
     func head() async throws(HTTPError) -> Head {
         await withTaskCancellationHandler {
             await withCheckedContinuation { caller in

@@ -8,7 +8,7 @@ extension Cassette {
     /// By default, the method, the URL and the body must be equal. The order of query items and JSON members doesn't
     /// matter. Multipart boundaries and secret values are never compared.
     public struct Matching: Sendable {
-        /// The headers to compare. Default: none.
+        /// The headers that must be equal as well. Default: none.
         public var headers: Set<HTTPHeaders.Name>
         /// The names of query items to ignore. Default: empty.
         public var ignoredQuery: Set<String>
@@ -17,13 +17,13 @@ extension Cassette {
         ///
         /// If a path has a different form, creating the cassette throws an error.
         public var ignoredJSONPaths: Set<String>
-        /// Whether bodies are compared. Default: true.
+        /// Whether the bodies must be equal. Default: true.
         public var comparesBody: Bool
         /// Whether the last matching entry responds again once all matching entries have been used. If it is false,
         /// such a request counts as one without an entry. Default: false.
         public var repeatsEntries: Bool
 
-        /// Creates rules. Each property documents its default.
+        /// Creates rules. The properties describe the parameters and their defaults.
         public init(
             headers: Set<HTTPHeaders.Name> = [], ignoredQuery: Set<String> = [], ignoredJSONPaths: Set<String> = [],
             comparesBody: Bool = true, repeatsEntries: Bool = false

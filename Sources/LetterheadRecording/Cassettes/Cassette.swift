@@ -42,7 +42,7 @@ import Synchronization
 public final class Cassette: Sendable {
     // This type is a class because the link, the loader and the test share one recording.
 
-    /// Whether a cassette records or replays.
+    /// Determines whether a cassette records or replays.
     public enum Mode: String, Sendable, CaseIterable {
         /// Sends all requests and records the responses. ``Cassette/save()`` replaces the file.
         case record

@@ -120,7 +120,6 @@ struct FlightPhases {
     private func time(_ name: HTTPEvent.Name) -> Duration? { events.last { $0.name == name }?.time }
 
     var head: Duration? { time(.responseHead) }
-    /// When the exchange ended, or failed.
     var end: Duration? { time(.exchangeEnd) ?? time(.exchangeFailed) }
 
     /// The address without the port and without the brackets of IPv6.

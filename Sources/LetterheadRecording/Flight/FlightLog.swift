@@ -6,7 +6,6 @@ import LetterheadFoundation
 struct FlightLog: Sendable {
     struct Exchange: Sendable {
         let number: Int
-        /// The event with which the exchange started.
         let begin: HTTPEvent
         let id: HTTPRequest.ID
         let date: Date

@@ -71,7 +71,6 @@ enum TestFile {
     }
 }
 
-/// Compares two strings line by line.
 enum LineDifference {
     /// Returns all lines of both texts: removed ones with `-`, added ones with `+`, common ones with a space.
     static func text(from old: String, to new: String) -> String {

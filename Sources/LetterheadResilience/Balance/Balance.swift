@@ -257,7 +257,7 @@ extension Balance {
         }
 
         let kind: Kind
-        /// The policy name.
+        /// The policy name, such as `roundRobin`.
         public let description: String
 
         /// Chooses the replicas one after the other, in the order of the list.
@@ -274,7 +274,7 @@ extension Balance {
         /// Chooses the first replica in the list, as long as it doesn't fail. Use it for a server with standbys.
         public static let ordered = Policy(kind: .ordered, description: "ordered")
 
-        /// Chooses at random, in proportion to ``Replica/weight``.
+        /// Chooses at random, in proportion to ``Replica/weight``. Use it if the replicas have different capacities.
         public static let weighted = Policy(kind: .weighted, description: "weighted")
 
         /// Chooses the same replica for all requests with the same key, such as a tenant, as long as the replica

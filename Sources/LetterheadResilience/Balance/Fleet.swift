@@ -51,7 +51,6 @@ struct Fleet {
 
     var count: Int { members.count }
 
-    /// The replicas that are left alone.
     func resting(at now: Duration) -> [HTTPOrigin] { members.filter { !$0.isAwake(at: now) }.map(\.origin) }
 
     /// Returns whether there are replicas that were not tried and are not left alone.

@@ -163,7 +163,7 @@ extension Hedge {
         let share: Double?
         let duration: Duration
 
-        /// The same time for all requests.
+        /// The same time for all requests. A duration below zero counts as zero.
         public static func fixed(_ duration: Duration) -> Delay { Delay(share: nil, duration: max(.zero, duration)) }
 
         /// A time that the link measures for each route: this share of the last 128 responses arrived within it.

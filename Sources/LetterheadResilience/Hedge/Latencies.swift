@@ -8,7 +8,6 @@ struct Latencies {
         fileprivate let era: Int
     }
 
-    /// The last response times of one route.
     fileprivate struct Window {
         var nanoseconds: [Int64] = []
         var place = 0

@@ -51,7 +51,7 @@ public struct DecoratorLaws: Sendable {
         self.decorate = decorate
     }
 
-    /// Returns the violated laws, if any.
+    /// Returns the violated laws. The array is empty if there are none.
     public func violations() async -> [LawViolation] {
         var found: [LawViolation] = []
         for variant in 1...2 {
@@ -147,7 +147,6 @@ extension DecoratorLaws {
         return found
     }
 
-    /// Returns the member values by name.
     private func values(of member: TemplateMember, in template: some RequestTemplate) -> [String: [String?]] {
         if member == .headers {
             return Dictionary(grouping: template.headers) { ASCII.lowercased($0.name.rawValue) }

@@ -56,7 +56,7 @@ public struct LoaderLaws: Sendable {
         makeScene = { try await LawScene(loader: loader()) }
     }
 
-    /// Returns the violated laws, if any.
+    /// Returns the violated laws. The array is empty if there are none.
     ///
     /// - Throws: an error if the mock server can't start.
     public func violations() async throws -> [LawViolation] {

@@ -35,7 +35,7 @@ public struct ObserverLaws: Sendable {
     /// - Parameter link: creates the link. It's called twice for each scenario.
     public init(link: @escaping @Sendable () -> any LoaderLink) { makeLink = link }
 
-    /// Returns the violations, if any.
+    /// Returns the violated laws. The array is empty if there are none.
     public func violations() async -> [LawViolation] {
         var found: [LawViolation] = []
         for scene in ObserverScene.allCases {
@@ -121,7 +121,6 @@ private enum ObserverScene: String, CaseIterable {
     }
 }
 
-/// Checks the event order in one load.
 private struct EventOrder {
     private var violations: [LawViolation] = []
     private var first: HTTPEvent?

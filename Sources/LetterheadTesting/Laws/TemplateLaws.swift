@@ -17,7 +17,7 @@ public import Letterhead
 /// `RequestTemplate` ignores a member whose name or type differs from its own. To find such a member, use
 /// `RequestSnapshot`.
 public enum TemplateLaws {
-    /// Returns the violated laws, if any.
+    /// Returns the violated laws. The array is empty if there are none.
     public static func violations(of template: some RequestTemplate) async -> [LawViolation] {
         let first = await TemplateReading(template)
         return await TemplateReading(template).differences(from: first).map {

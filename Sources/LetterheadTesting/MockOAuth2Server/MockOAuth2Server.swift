@@ -64,13 +64,13 @@ public final class MockOAuth2Server: Sendable {
 
     private init(_ server: MockServer, _ tokens: OAuth2Tokens) { (self.server, self.tokens) = (server, tokens) }
 
-    /// The API base URL.
+    /// The base URL of the API. Requests below it need an access token.
     public var url: URL { server.url }
     /// The page where a person signs in. A test calls ``signIn(_:isAllowed:)`` instead of opening it.
     public var authorizationEndpoint: URL { server.url.appending(path: "authorize") }
-    /// The token endpoint.
+    /// The endpoint that issues tokens. Pass it to the authentication of your client.
     public var tokenEndpoint: URL { server.url.appending(path: "token") }
-    /// The device authorization endpoint (RFC 8628, 3.1).
+    /// The endpoint that issues the codes of the device flow (RFC 8628, 3.1).
     public var deviceEndpoint: URL { server.url.appending(path: "device") }
 
     /// Acts as a person who signs in with a browser. Requests the page, and returns the URL that the server redirects
@@ -110,6 +110,6 @@ public final class MockOAuth2Server: Sendable {
     /// Revokes all tokens, as if the person had signed out everywhere.
     public func revokeAll() { tokens.revokeAll() }
 
-    /// Stops the server.
+    /// Stops the server, and waits until its closures have ended.
     public func stop() async { await server.stop() }
 }

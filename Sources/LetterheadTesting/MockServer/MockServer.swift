@@ -73,7 +73,7 @@ public final class MockServer: Sendable {
 
     /// The server URL without a path: `http://127.0.0.1:PORT`, or `https` with TLS.
     public let url: URL
-    /// The server port.
+    /// The port on 127.0.0.1 that the server listens on.
     public let port: Int
     private let inbox: ServerInbox
     private let journal = Watched(Record())
@@ -228,7 +228,7 @@ extension MockServer {
     /// platforms, it loads an installed `libssl.3.dylib`. If it finds none, ``MockServer/start(_:closure:)`` throws an
     /// error that lists the names that it tried. A failed handshake appears in ``Record/failures``.
     public struct TLS: Sendable {
-        /// A protocol version.
+        /// A TLS protocol version.
         public enum Version: Int, Sendable, Comparable {
             /// TLS 1.0, which clients should refuse.
             case v1_0 = 0x0301

@@ -216,7 +216,6 @@ struct StubInput: Sendable {
         return request
     }
 
-    /// Returns all bytes of the body.
     func allBytes() async throws -> Data {
         if let body { return body }
         return try await request.framedBody().allBytes()

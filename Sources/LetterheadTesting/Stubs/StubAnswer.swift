@@ -85,8 +85,8 @@ public struct StubAnswer<Template: RequestTemplate>: Sendable {
     ///
     /// - Parameters:
     ///   - code: the error code.
-    ///   - mayHaveBeenSent: whether the request may have reached the server, which decides whether it can be retried.
-    ///     Default: nil (determined by the code).
+    ///   - mayHaveBeenSent: whether the request may have reached the server, which retries take into account. Default:
+    ///     nil (determined by the code).
     public static func error(_ code: HTTPError.Code, mayHaveBeenSent: Bool? = nil) -> StubAnswer {
         StubAnswer { input in
             throw HTTPError(
@@ -191,7 +191,6 @@ extension StubInput {
         return response((Data("[]".utf8), encoded?.mediaType), status: .ok, headers: [:])
     }
 
-    /// Returns a response with an encoded value.
     func response(encoding value: Any, status: HTTPStatus, headers: HTTPHeaders) throws -> HTTPResponse {
         response(try StubEncoding.encode(value, for: self), status: status, headers: headers)
     }

@@ -259,7 +259,6 @@ public struct StubCall<Template: Sendable>: Sendable {
 }
 
 extension BodyChunks {
-    /// Returns the bytes of all chunks.
     func allBytes() async throws -> Data {
         if let data { return data }
         var bytes = Data()

@@ -201,7 +201,6 @@ struct OutputQueue {
 
     mutating func removeFirst() { segments.removeFirst() }
 
-    /// Removes sent bytes from the first segment.
     mutating func dropBytes(_ count: Int) {
         guard case .bytes(let bytes) = next else { return }
         if count == bytes.count { removeFirst() } else { segments[0] = .bytes(bytes.dropFirst(count)) }

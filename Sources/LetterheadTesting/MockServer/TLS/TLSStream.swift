@@ -143,7 +143,6 @@ import LetterheadFoundation
 
     deinit { unsafe library.freeContext(context) }
 
-    /// Creates a server session for a connection.
     func makeSession() throws -> OpenSSL.Object {
         guard let session = unsafe library.newSession(context) else { throw library.failure("no TLS session") }
         unsafe library.setAcceptState(session)
