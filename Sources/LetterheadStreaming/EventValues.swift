@@ -77,7 +77,7 @@ private struct EventChoice<Value: Decodable & Sendable, Failure: Decodable & Sen
 
     let names: Set<String>?
     let sentinel: String?
-    /// Whether events can report failures, and whether an event that decodes as a value may still be a failure. nil
+    /// Whether events can report failures, and whether an event that decodes as a value may still be a failure. Nil
     /// before the first event, because only a response has a decoder.
     private var rules: (hasFailures: Bool, isVague: Bool)?
 

@@ -32,7 +32,7 @@ public final class AsyncHTTPClientLoader: HTTPLoader {
     /// - Parameters:
     ///   - configuration: TLS, the proxy, the pool, the HTTP version and the connect timeout. Its settings for
     ///     redirects, decompression, tracing and `retryConnectionEstablishment` have no effect.
-    ///   - idleTimeout: the longest time without a byte sent or received, unless the request sets an idle timeout. nil
+    ///   - idleTimeout: the longest time without a byte sent or received, unless the request sets an idle timeout. Nil
     ///     means no limit. Default: 60 seconds.
     ///   - eventLoopGroup: the event loops. Default: those that all clients in the process share.
     public init(
