@@ -15,7 +15,8 @@ typealias ContractResponse = (
 extension ContractReport {
     /// The maximum number of values that are read from a stream.
     private static let mostValues = 1_000
-    /// The maximum number of values in a document that are replaced because they don't fit.
+    /// The maximum number of values that are replaced in one document because the type can't decode them. With
+    /// more of them, the report has only what the type had read until then.
     private static let mostReplacements = 16
 
     /// Reads recorded responses twice, and returns the report of the second pass. The first pass collects the values

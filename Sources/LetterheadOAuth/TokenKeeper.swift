@@ -75,8 +75,10 @@ final class TokenKeeper: Sendable {
         }
     }
 
-    /// Retries the operation in which the store failed. If a different process has changed the tokens since, the
-    /// operation is dropped, unless it is a reset.
+    /// Retries the operation in which the store failed.
+    ///
+    /// If a different process has changed the stored tokens since, they are newer, and the operation is dropped. A reset
+    /// deletes them nevertheless: after it, no process may use the old sign-in.
     func settle() async throws {
         guard state.withLock({ $0.pending != nil }) else { return }
         try await exclusively {

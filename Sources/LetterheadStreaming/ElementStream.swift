@@ -46,7 +46,8 @@ struct StreamConnection: Sendable {
     /// Sends the request. If the identifier isn't nil, the request contains it in `Last-Event-ID`.
     let open: @Sendable (HTTPClient, _ lastID: String?) async throws -> HTTPResponse
 
-    /// Returns a closure that creates a connection from the template that the caller's closure returns.
+    /// Combines two closures: the first returns a template for the input, and the second makes a connection of it. The
+    /// result is nil if there is no template, so that the stream ends.
     static func next<Input, Template>(
         _ template: @escaping @Sendable (Input) async throws -> Template?,
         _ connection: @escaping @Sendable (Template) -> StreamConnection

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-/// A link that consists of other links. A reset reaches each part, whether or not a request would use it, and the next
-/// loader once.
+/// A link that consists of other links.
+///
+/// A reset resets each part, even a part that no request has used. The parts share the next loader, which is reset once.
 struct CompositeLink: LoaderLink, CustomStringConvertible {
     private let name: String
     /// In the order of printing. The name is nil for a part that is printed without one.

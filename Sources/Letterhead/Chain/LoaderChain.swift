@@ -48,7 +48,8 @@ public func --> (first: (any LoaderLink)?, second: (any LoaderLink)?) -> (any Lo
 
 infix operator ==> : LoaderChainPrecedence
 
-/// Returns a chain that names the types of its parts, so that the compiler can join their functions.
+/// Joins two loaders as `-->` does, but keeps the types of both in the type of the result. The compiler can then combine
+/// the functions of a chain into one.
 func ==> <Link: LoaderLink, Next: HTTPLoader>(link: Link, next: Next) -> LoaderChain<Link, Next> {
     LoaderChain(link: link, next: next)
 }

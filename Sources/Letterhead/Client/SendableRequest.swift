@@ -77,7 +77,8 @@ public struct SendableRequest<Template: RequestTemplate>: Sendable {
 
     /// Builds the request.
     ///
-    /// - Throws: an error with a request that shows the environment of the client.
+    /// - Throws: an error whose request has the environment of the client, so that its description shows the server to
+    ///   which the request would have been sent.
     func request() throws(HTTPError) -> HTTPRequest {
         do throws(HTTPError) {
             return if let builder { try builder.checkedRequest() } else { try template.requestWithoutEnvironment() }

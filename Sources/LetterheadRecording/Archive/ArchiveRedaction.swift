@@ -200,7 +200,8 @@ struct ArchiveRedaction: Sendable {
         text.allSatisfy { $0 == 0x0D || $0 == 0x0A } ? text : Data("\r\n\(Self.placeholder)\r\n".utf8)
     }
 
-    /// Returns a part without secrets, from the line end after its delimiter to the next delimiter.
+    /// Returns a part of a multipart body without its secrets. The bytes begin with the line end after the delimiter, and
+    /// end before the next delimiter.
     ///
     /// If the fields contain an empty line without CR, some servers end the fields there. Such a part is redacted as a
     /// whole.

@@ -66,7 +66,7 @@ public struct MessageSigner: RequestSigner {
         !request.body.isEmpty && digests.contains { !request.headers.contains($0) } ? .digest : .nothing
     }
 
-    /// Adds the digests that are missing, and then each signature.
+    /// Adds the body digests that are missing, and then the fields `Signature-Input` and `Signature` of each signature.
     ///
     /// - Throws: `HTTPAuthentication.Failure` if the message lacks a covered component, if it already has a signature
     ///   with the same label, or if the key can't sign.

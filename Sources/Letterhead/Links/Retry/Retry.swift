@@ -167,7 +167,10 @@ extension Retry {
         return decision(after: result, of: &load)
     }
 
-    /// Decides about a retry, and takes its tokens from the budget of the origin.
+    /// Decides whether to retry. If the retry is caused by a failing server, its cost is taken from the budget of the
+    /// origin, and nothing is retried if the budget is exhausted.
+    ///
+    /// - Parameter asked: the strategy of a validator that asked for the retry.
     private func decision(
         asked: HTTPRetryStrategy? = nil, after result: Outcome, of load: inout RetryLoad
     ) -> RetryRules.Decision {

@@ -74,7 +74,8 @@ extension Redaction {
             || type == MediaType.form.essence
     }
 
-    /// Returns the text if the bytes are UTF-8 without control characters other than tabs and line breaks.
+    /// Returns the text if the bytes are UTF-8 without control characters other than tabs and line breaks. Of bytes that
+    /// were cut, a character that is incomplete at the end is left out.
     static func utf8(_ data: Data, isCut: Bool) -> String? {
         (0...(isCut ? 3 : 0)).lazy.compactMap { String(data: data.dropLast($0), encoding: .utf8) }.first
             .flatMap { $0.unicodeScalars.contains(where: isBinary) ? nil : $0 }

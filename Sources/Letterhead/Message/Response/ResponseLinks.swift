@@ -78,7 +78,10 @@ extension HTTPResponse.Link {
             (self.url, server, redaction) = (URLParts(url), response.respondingServer, response.request.redaction)
         }
 
-        /// Resolves a reference. A server that has responded for the origin of the request may name itself.
+        /// Resolves a reference relative to the request URL.
+        ///
+        /// If a link chose the server that responded, a reference to that server becomes one to the origin of the request,
+        /// so that the link can choose again.
         func resolving(_ reference: String) -> URLParts {
             var target = url.resolving(URLParts(reference))
             if let server, target.userInfo == nil, HTTPOrigin(target) == server {

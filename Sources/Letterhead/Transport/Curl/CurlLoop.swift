@@ -31,8 +31,7 @@
         var idleCount = 0
         /// Spreads the ages of direct connections.
         var openedCount: UInt64 = 0
-        /// The memory into which direct connections receive. This object owns it, and no connection keeps bytes in it
-        /// after a call.
+        /// The memory into which direct connections receive. No connection keeps bytes in it after a call.
         let buffer: UnsafeMutableRawBufferPointer
         /// When a transfer last got a connection.
         var lastBegun: UInt64 = 0
@@ -50,8 +49,7 @@
         @safe @exclusivity(unchecked) private(set) var active: [Exchange] = []
         @safe @exclusivity(unchecked) private var unread: [ReceivePipe] = []
         @safe @exclusivity(unchecked) private var idle: [CurlCarrier] = []
-        /// The clients that have sent requests over the connections. A reset closes the connections only if no other
-        /// client is left.
+        /// The clients that have sent requests. A reset closes the connections only if no other client is left.
         private var users: [ObjectIdentifier: ClientGeneration.Reference] = [:]
         private var userLimit = 64
         private var commands: [CurlMailbox.Command] = []
@@ -130,8 +128,7 @@
                 lh_curl_multi_set_long(multi, .maximumIdleConnections, configuration.maximumConnections),
                 lh_curl_share_tls_sessions(share),
             ]
-            // libcurl would open a new connection for every 100 streams, regardless of the number that the server
-            // allows.
+            // libcurl would open a new connection for every 100 streams, even if the server allows more of them.
             _ = unsafe lh_curl_multi_set_long(multi, .maximumStreams, Int(CInt.max))
             return results.allSatisfy { $0 == 0 }
         }

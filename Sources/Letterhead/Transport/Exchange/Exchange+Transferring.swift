@@ -176,7 +176,8 @@
             return isAnsweredEarly() ? .refused : .taken
         }
 
-        /// The maximum number of received bytes. A small body may be slightly larger when it is compressed.
+        /// The maximum number of received bytes. A compressed body may exceed the limit by 1 KiB, because compression can
+        /// enlarge a small body. Its decoded size is checked as well.
         private var wireLimit: Int { progress.rules.isCoded && limit < .max - 1024 ? limit + 1024 : limit }
 
         /// Returns whether the HTTP/2 response is complete although a part of the request body has not been sent. The
