@@ -12,11 +12,12 @@ final class FileCacheStorage: CacheStorage {
         var index = FileCacheIndex()
         /// For each folder, the time of the last change that the index includes, or nil if the folder must be listed.
         var listed = [Int64?](repeating: nil, count: 256)
-        /// When each folder was last compared with the index.
+        /// When each folder was last compared with the index, to find the files that other processes wrote.
         var compared = [Int64](repeating: 0, count: 256)
         /// The names in `Vary`, by their hash.
         var varyNames: [UInt64: [String]] = [0: []]
-        /// How many bytes were written since all folders were last compared with the index.
+        /// How many bytes were written since the last time when all folders were compared with the index. After enough
+        /// of them, the files of other processes are counted again, too.
         var written = 0
     }
 

@@ -25,7 +25,7 @@ public struct ContractReport: Sendable, CustomStringConvertible {
         case absent
         /// A value has a different type than your type asks for.
         case otherType
-        /// An enumeration has no case for a value.
+        /// A response contains a value for which your enumeration has no case.
         case newValue
         /// A part of the document can't be checked, because a type decodes itself or the value is redacted.
         case partlyVisible

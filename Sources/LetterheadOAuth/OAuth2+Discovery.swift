@@ -49,7 +49,7 @@ extension OAuth2 {
     }
 }
 
-/// The requests that find a server. They contain no credentials.
+/// Finds an authorization server and its endpoints by requests for metadata documents. These contain no credentials.
 private struct Discovery {
     typealias Failure = HTTPAuthentication.Failure
 

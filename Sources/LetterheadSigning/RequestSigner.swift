@@ -77,9 +77,9 @@ public struct SignedBody: Sendable {
         case digest
     }
 
-    /// The SHA-256 digest of all bytes, or nil if the signer doesn't need it.
+    /// The SHA-256 digest of the whole body, or nil if the signer doesn't need it.
     public let digest: [UInt8]?
-    /// The number of bytes, or nil if the signer doesn't need it or it isn't known.
+    /// The number of bytes in the body, or nil if the signer doesn't need it or it isn't known.
     public let length: Int?
 
     /// Creates a value for a test of a signer.

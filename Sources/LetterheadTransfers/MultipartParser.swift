@@ -41,7 +41,8 @@ struct MultipartParser: Sendable {
     /// before it. The first delimiter in the body shows whether the server does.
     private var bareBoundary: [UInt8]?
     private let (partLimit, headLimit): (Int, Int)
-    /// The current position in the structure. The preamble comes first, and is read like a body.
+    /// What the next bytes belong to. The text before the first part, the preamble, is read as if it were the body of a
+    /// part.
     private var place = Place.body
     private var buffer: [UInt8] = []
     /// The first index that no event has covered yet.

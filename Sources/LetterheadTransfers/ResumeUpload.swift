@@ -425,8 +425,8 @@ extension ResumedUpload {
         throw failure(.uploadFileChanged, "the file changed while it was being uploaded (send it again)")
     }
 
-    /// Creates the error for an upload that can't be continued. The entry is removed, so that the next load starts a
-    /// new upload, with two exceptions:
+    /// Creates the error for an upload that can't be continued, and removes the entry of the upload, so that the next load
+    /// starts a new one. There are two exceptions:
     ///
     /// - If the file has changed, the entry stays, because ``checkFile()`` has already marked it.
     /// - If creating a new upload has failed, the earlier entry stays.

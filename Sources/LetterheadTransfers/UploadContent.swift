@@ -17,6 +17,8 @@ struct UploadContent: Sendable {
     /// The body headers, such as the media type.
     let headers: HTTPHeaders
 
+    /// Describes the body of a request, and computes its digest if `isHashed` is true.
+    ///
     /// - Throws: an error if the body can't be sent, or can be read only from its beginning.
     init(of request: HTTPRequest, isHashed: Bool) async throws {
         // Framing the body inspects a file, and throws if the file can't be sent.

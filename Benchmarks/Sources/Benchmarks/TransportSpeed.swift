@@ -16,7 +16,8 @@
         let line: Limit
 
         enum Connection: String {
-            case plain, tls, http2
+            /// Over TLS, `tls` negotiates the version, as by default, and `http1` allows no other one.
+            case plain, tls, http1, http2
         }
 
         static let all = [
@@ -30,6 +31,10 @@
             TransportSpeed(width: 16, connection: .tls, transport: .speed(0.58), line: .speed(0.4)),
             TransportSpeed(width: 64, connection: .tls, transport: .speed(0.7), line: .speed(0.42)),
             TransportSpeed(width: 256, connection: .tls, transport: .speed(0.6), line: .speed(0.4)),
+            TransportSpeed(width: 1, connection: .http1, transport: .speed(0.55), line: .speed(0.38)),
+            TransportSpeed(width: 16, connection: .http1, transport: .speed(0.58), line: .speed(0.4)),
+            TransportSpeed(width: 64, connection: .http1, transport: .speed(0.7), line: .speed(0.42)),
+            TransportSpeed(width: 256, connection: .http1, transport: .speed(0.6), line: .speed(0.4)),
             TransportSpeed(width: 64, connection: .http2, transport: .speed(0.6), line: .speed(0.4)),
             TransportSpeed(width: 256, connection: .http2, transport: .speed(0.6), line: .speed(0.4)),
         ]
@@ -78,12 +83,15 @@
 
         /// Nil when the server does not speak TLS.
         private func contenders(_ server: GetServer) throws -> [@Sendable (Int) async throws -> Void]? {
-            let urls = [Connection.plain: server.url, .tls: server.secureURL, .http2: server.secondURL]
+            let urls: [Connection: URL?] = [
+                .plain: server.url, .tls: server.secureURL, .http1: server.secureURL, .http2: server.secondURL,
+            ]
             guard let url = urls[connection] ?? nil else { return nil }
             let roots = connection == .plain ? nil : server.roots
             let loop = try RawGets(url, width: width, roots: roots, overHTTP2: connection == .http2)
             var configuration = TransportConfiguration()
             if let roots { configuration.security.roots = .file(roots) }
+            if connection == .http1 { configuration.httpVersions = .http1 }
             if isUnlimited {
                 (configuration.maximumConnectionsPerHost, configuration.maximumConnections) = (width, width)
             }

@@ -34,7 +34,8 @@ struct Load: Sendable {
     /// Creates a load that hasn't begun.
     ///
     /// - Parameters:
-    ///   - client: nil for a load without a client.
+    ///   - loader: the chain that will receive the request.
+    ///   - client: the client whose settings apply. Nil if the request is sent without a client.
     ///   - template: the type of the template, for observers. Default: nil.
     init(over loader: any HTTPLoader, for client: HTTPClient?, template: (any RequestTemplate.Type)? = nil) {
         (self.loader, self.client, self.template) = (loader, client, template)

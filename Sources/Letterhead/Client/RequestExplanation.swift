@@ -64,8 +64,8 @@ extension HTTPClient {
         ResponseDecoding.usesDecoder(for: Template.Response.self)
     }
 
-    /// Returns the request that a link passes on. To find out, it lets a loader below return the request in an empty
-    /// response.
+    /// Returns the request that a link passes on. Nothing is sent: the loader below the link responds at once, and its
+    /// response contains the request.
     private func request(_ request: HTTPRequest, after link: any LoaderLink) async throws(HTTPError) -> HTTPRequest {
         let end = AnyLoader { HTTPResponse(request: $0, status: .noContent) }
         return try await link.load(request, next: end).request

@@ -166,13 +166,13 @@ extension EscapeSet {
     /// Everything except `ALPHA DIGIT - . _ ~` (RFC 3986, 2.3): for a single value anywhere in a URL.
     package static let unreserved = EscapeSet(keeping: "-._~")
 
-    /// The bytes that a path cannot contain unescaped (RFC 3986, 3.3). `/` is kept, and `%` is handled separately.
+    /// Escapes what a path cannot contain otherwise (RFC 3986, 3.3). `/` is kept, and the caller handles `%`.
     static let pathLiteral = EscapeSet(keeping: "-._~!$&'()*+,;=:@/")
 
-    /// The bytes that a query or a fragment cannot contain unescaped (RFC 3986, 3.4). `%` is handled separately.
+    /// Escapes what a query or a fragment cannot contain otherwise (RFC 3986, 3.4). The caller handles `%`.
     static let queryLiteral = EscapeSet(keeping: "-._~!$&'()*+,;=:@/?")
 
-    /// The bytes that no URL contains unescaped (RFC 3986, 2.2). `%` is handled separately.
+    /// Escapes what no part of a URL can contain otherwise (RFC 3986, 2.2). The caller handles `%`.
     static let reserved = EscapeSet(keeping: "-._~:/?#[]@!$&'()*+,;=")
 
     /// The form encoding (URL Standard, 5.2), with `%20` for a space.

@@ -47,7 +47,7 @@ struct LawScene: Sendable {
         return HTTPRequest(url: base.appendingPathComponent(path))
     }
 
-    /// Sends a request for a path of the scene.
+    /// Begins to load a request with this path. The attempt can be awaited or cancelled.
     func load(_ path: String) -> Attempt<HTTPResponse> { load(request(path)) }
 
     func load(_ request: HTTPRequest) -> Attempt<HTTPResponse> { Attempt { try await loader.load(request) } }

@@ -10,7 +10,7 @@ struct PageReader<Template: PaginatedTemplate>: Sendable {
     private let unreached: Int?
     /// The template that requests the next page. Nil after the last page, and if the next one cannot be reached.
     private var nextTemplate: Template?
-    /// The error to throw instead of a page that cannot be reached.
+    /// The error to throw where the next page would follow, if no request can be made for it.
     private var fault: (any Error)?
     private var seen: Set<[UInt8]>
     private var (pages, emptyPages) = (0, 0)

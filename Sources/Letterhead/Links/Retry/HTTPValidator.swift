@@ -122,7 +122,7 @@ public struct DefaultValidator: HTTPValidator {
     /// 500, 502, 503, 504 and 529.
     public var retriableStatuses: [HTTPStatus: HTTPRetryStrategy]
 
-    /// The failures to suggest a retry after. Default: ``Retry/Condition/standardFailures``.
+    /// After these failures, the validator suggests a retry. Default: ``Retry/Condition/standardFailures``.
     public var retriableFailures: Set<HTTPError.Code>
 
     /// The strategy after a failure in ``retriableFailures``. It also applies after an `X-Should-Retry: true` with a

@@ -261,7 +261,8 @@ extension Retry {
     /// A ``Retry/Condition`` receives it before a retry is decided. ``RequestSettings/onRetry`` receives it only if a
     /// retry follows, with the strategy and the wait.
     public struct Context: Sendable, CustomStringConvertible {
-        /// The request of the load, with the changes of earlier alternate requests.
+        /// The request that would be retried. It contains what alternate requests, such as a renewed token, have changed
+        /// before earlier retries.
         public let request: HTTPRequest
         /// The result of the attempt before the possible retry.
         public let result: Result<HTTPResponse, HTTPError>

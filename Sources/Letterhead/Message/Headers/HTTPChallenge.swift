@@ -90,7 +90,8 @@ private struct ChallengeReader {
         }
     }
 
-    /// Reads a token68 that ends at a comma or with the field. Otherwise, reads nothing.
+    /// Reads a token68, the form of credentials such as Base64 (RFC 9110, 11.2), if it ends at a comma or with the field.
+    /// Otherwise, reads nothing and returns nil.
     private mutating func token68() -> String? {
         let start = index
         _ = read { ASCII.isTokenCharacter($0) || $0 == UInt8(ascii: "/") }

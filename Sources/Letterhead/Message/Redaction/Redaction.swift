@@ -100,7 +100,8 @@ extension Redaction {
         "\(Self.visible(field.name.rawValue)): \(value(of: field))"
     }
 
-    /// Returns a field value without secrets: `<redacted>`, or the value with its URLs redacted.
+    /// Returns a field value without secrets: `<redacted>` if the field or its name is secret. In other values, only
+    /// URLs are redacted.
     public func value(of field: HTTPHeaders.Field) -> String {
         field.isSecret || isSecret(header: field.name) ? Self.placeholder : Self.visible(redactURLs(field.value))
     }

@@ -89,7 +89,8 @@ import LetterheadFoundation
         }
     }
 
-    /// If a name occurs more than once, the first value counts, as in `JSONDecoder`.
+    /// Reads the members of an object, after its opening brace. If a name occurs more than once, the first value counts,
+    /// as in `JSONDecoder`.
     private mutating func members() throws -> [String: JSONValue] {
         var members: [String: JSONValue] = [:]
         if ends(with: UInt8(ascii: "}")) { return members }
