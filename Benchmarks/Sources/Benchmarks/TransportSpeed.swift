@@ -22,19 +22,19 @@
 
         static let all = [
             TransportSpeed(width: 1, transport: .speed(0.7), line: .speed(0.42)),
-            TransportSpeed(width: 4, transport: .speed(0.42), line: .speed(0.3)),
-            TransportSpeed(width: 16, transport: .speed(0.68), line: .speed(0.4)),
-            TransportSpeed(width: 64, transport: .speed(0.7), line: .speed(0.42)),
-            TransportSpeed(width: 256, transport: .speed(0.6), line: .speed(0.4)),
-            TransportSpeed(width: 256, isUnlimited: true, transport: .speed(0.75), line: .speed(0.4)),
+            TransportSpeed(width: 4, transport: .speed(0.7), line: .speed(0.42)),
+            TransportSpeed(width: 16, transport: .speed(0.9), line: .speed(0.55)),
+            TransportSpeed(width: 64, transport: .speed(1.0), line: .speed(0.55)),
+            TransportSpeed(width: 256, transport: .speed(1.2), line: .speed(0.75)),
+            TransportSpeed(width: 256, isUnlimited: true, transport: .speed(1.2), line: .speed(0.75)),
             TransportSpeed(width: 1, connection: .tls, transport: .speed(0.55), line: .speed(0.38)),
             TransportSpeed(width: 16, connection: .tls, transport: .speed(0.58), line: .speed(0.4)),
             TransportSpeed(width: 64, connection: .tls, transport: .speed(0.7), line: .speed(0.42)),
             TransportSpeed(width: 256, connection: .tls, transport: .speed(0.6), line: .speed(0.4)),
             TransportSpeed(width: 1, connection: .http1, transport: .speed(0.55), line: .speed(0.38)),
-            TransportSpeed(width: 16, connection: .http1, transport: .speed(0.58), line: .speed(0.4)),
-            TransportSpeed(width: 64, connection: .http1, transport: .speed(0.7), line: .speed(0.42)),
-            TransportSpeed(width: 256, connection: .http1, transport: .speed(0.6), line: .speed(0.4)),
+            TransportSpeed(width: 16, connection: .http1, transport: .speed(0.75), line: .speed(0.5)),
+            TransportSpeed(width: 64, connection: .http1, transport: .speed(1.0), line: .speed(0.7)),
+            TransportSpeed(width: 256, connection: .http1, transport: .speed(1.1), line: .speed(0.8)),
             TransportSpeed(width: 64, connection: .http2, transport: .speed(0.6), line: .speed(0.4)),
             TransportSpeed(width: 256, connection: .http2, transport: .speed(0.6), line: .speed(0.4)),
         ]
@@ -44,7 +44,7 @@
         /// alone.
         private static let data = Limit.speed(0.7)
         /// The limit for the whole line, beside the transport and a bare decoder.
-        private static let decoded = Limit.processor(1.5)
+        private static let decoded = Limit.processor(2)
 
         /// Measures and prints all of them, and returns whether the limits are kept.
         static func report() async throws -> Bool {
