@@ -28,13 +28,13 @@
         }
 
         /// Four times the input takes at most eight times the processor's time, where the square would be sixteen. What
-        /// every reader must bear has 64 and 256 KB. All sizes are multiples of 7, because some readers choose the size
+        /// every reader must bear has 32 and 128 KB. All sizes are multiples of 7, because some readers choose the size
         /// of their pieces by the remainder.
         private static func expectLinear(_ reader: Reader) {
             // Combining marks that a normalization reorders, after every sample.
             let marks = reader.samples.map { (start: $0, piece: "\u{301}\u{316}", size: 10_500) }
             let hostile = reader.hostile.map { (start: "", piece: $0, size: 10_500) }
-            let common = Reader.pieces.map { (start: "", piece: $0, size: 65_520) }
+            let common = Reader.pieces.map { (start: "", piece: $0, size: 32_760) }
             for (start, piece, size) in marks + hostile + common {
                 func cost(_ size: Int) -> Double {
                     let input = Array((start + String(repeating: piece, count: size / piece.utf8.count)).utf8)

@@ -70,7 +70,7 @@
 
         private func begin(_ script: @escaping @Sendable (RawConnection, Int) -> Void) {
             signal(SIGPIPE, SIG_IGN)
-            Acceptor.shared.add(listener) { descriptor in
+            Acceptor.add(listener) { descriptor in
                 let number = self.accepted.wrappingAdd(1, ordering: .sequentiallyConsistent).oldValue
                 let connection = RawConnection(descriptor)
                 Thread.detachNewThread { [tls = self.tls] in
@@ -107,54 +107,34 @@
         _ = try? await HTTPClient.defaultTransport.load(request)
     }
 
-    /// The thread that accepts the connections of all servers: many tests do not stop theirs, and the thread sanitizer
-    /// becomes several times slower in a process with more than about 250 threads.
-    private final class Acceptor: Sendable {
-        static let shared = Acceptor()
+    /// Accepts the connections of all servers on one queue: many tests do not stop theirs, and the thread sanitizer becomes
+    /// several times slower in a process with more than about 250 threads.
+    private enum Acceptor {
+        private static let queue = DispatchQueue(label: "RawServer")
 
-        private let servers = Mutex<[CInt: @Sendable (CInt) -> Void]>([:])
-        /// A pipe that ends the wait of the thread.
-        private let (waiting, wake): (CInt, CInt)
-
-        init() {
-            var ends: [CInt] = [-1, -1]
-            _ = pipe(&ends)
-            (waiting, wake) = (ends[0], ends[1])
-            Thread.detachNewThread { self.run() }
-        }
-
-        func add(_ listener: CInt, _ begin: @escaping @Sendable (CInt) -> Void) {
+        static func add(_ listener: CInt, _ begin: @escaping @Sendable (CInt) -> Void) {
             _ = fcntl(listener, F_SETFL, O_NONBLOCK)
-            servers.withLock { $0[listener] = begin }
-            _ = write(wake, [1], 1)
+            let source = DispatchSource.makeReadSource(fileDescriptor: listener, queue: queue)
+            // The handler keeps the source until it is cancelled.
+            source.setEventHandler { if !accept(listener, begin) { source.cancel() } }
+            source.setCancelHandler { close(listener) }
+            source.activate()
         }
 
-        private func run() {
-            var bytes = [UInt8](repeating: 0, count: 64)
-            while true {
-                let listeners = servers.withLock { Array($0.keys) }
-                var polled = ([waiting] + listeners).map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-                guard poll(&polled, nfds_t(polled.count), -1) > 0 else { continue }
-                if polled[0].revents != 0 { _ = read(waiting, &bytes, bytes.count) }
-                for listener in polled.dropFirst() where listener.revents != 0 { accept(listener.fd) }
-            }
-        }
-
-        /// Accepts one connection, or closes the listener of a server that was stopped. Only this thread closes it, so
-        /// that its number cannot become another socket's under it.
-        private func accept(_ listener: CInt) {
+        /// Accepts one connection. Returns false if the server was stopped.
+        private static func accept(_ listener: CInt, _ begin: @Sendable (CInt) -> Void) -> Bool {
             let descriptor = Glibc.accept(listener, nil, nil)
             if descriptor >= 0 {
-                servers.withLock { $0[listener] }?(descriptor)
-                return
+                begin(descriptor)
+                return true
             }
             switch errno {
-            case EAGAIN, EINTR, ECONNABORTED: return
+            case EAGAIN, EINTR, ECONNABORTED: return true
             // A process that has too many files open may have fewer soon.
-            case EMFILE, ENFILE: usleep(10_000)
-            default:
-                servers.withLock { $0[listener] = nil }
-                close(listener)
+            case EMFILE, ENFILE:
+                usleep(10_000)
+                return true
+            default: return false
             }
         }
     }
