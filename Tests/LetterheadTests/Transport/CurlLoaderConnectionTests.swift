@@ -24,6 +24,44 @@
             #expect(server.connectionCount <= 2)
         }
 
+        @Test func `requests succeed after many at a time and a pause in which the server closes its connections`()
+            async throws
+        {
+            let count = 16
+            let (arrived, all) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            let (pause, closed) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            let server = RawServer(tls: RawTLS()) { connection, number in
+                while connection.readHead() != nil {
+                    if number < count {
+                        arrived.signal()
+                        all.wait()
+                    }
+                    connection.write("HTTP/1.1 204 No Content\r\n\r\n")
+                    guard number < count else { continue }
+                    pause.wait()
+                    connection.endOutput()
+                    closed.signal()
+                    return _ = connection.waitForEnd()
+                }
+            }
+            let loader = Carrier.loader(
+                .trusting.with { ($0.httpVersions, $0.maximumConnectionsPerHost) = (.http1, count) })
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<count {
+                    group.addTask { _ = try await loader.load(HTTPRequest(url: server.url())) }
+                }
+                for _ in 0..<count { #expect(await arrived.isSignaled()) }
+                for _ in 0..<count { all.signal() }
+                try await group.waitForAll()
+            }
+            for _ in 0..<count { pause.signal() }
+            for _ in 0..<count { #expect(await closed.isSignaled()) }
+            for _ in 0..<8 {
+                let response = try await loader.load(HTTPRequest(url: server.url()))
+                #expect(response.status == 204)
+            }
+        }
+
         /// The options of the sockets of this process that are connected to a port.
         private func keepAlive(to port: Int) -> [[CInt]] {
             (CInt(3)..<65_536).compactMap { descriptor -> [CInt]? in

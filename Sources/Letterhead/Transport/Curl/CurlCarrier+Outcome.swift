@@ -36,6 +36,31 @@
         }
     }
 
+    extension CurlLoop {
+        /// Sends a request once more, on a new connection, if the server had closed each connection that libcurl used for
+        /// it, and no line of a response has arrived (RFC 9112, 9.3.1). Returns false if the request may not be sent
+        /// again.
+        ///
+        /// libcurl gives up after five of these connections, and takes a close_notify that it hasn't read for a sign of
+        /// life. If a body breaks off earlier, the server may have responded, and libcurl hasn't read the response.
+        func sendsAgain(_ exchange: Exchange, after result: CurlResult) -> Bool {
+            let isBroken = result == .sendFailed || result == .receiveFailed || result == .noResponse
+            let progress = exchange.progress
+            guard isBroken, exchange.wasSent, !progress.hasAnswer, progress.failure == nil, !progress.isMultiplexed,
+                !progress.needsNewConnection, progress.hasNoBody || progress.timesSent > 5,
+                let carrier = exchange.carrier, carrier.number(.connectionsMade) == 0,
+                exchange.maySendAgain(wasRefused: false, isRefused: false)
+            else { return false }
+            exchange.progress.needsNewConnection = true
+            (exchange.progress.isReceivePaused, exchange.progress.isSendPaused) = (false, false)
+            exchange.progress.lastActivity = now
+            note(exchange.deadline(on: self))
+            release(carrier, isReusable: false)
+            join(exchange, on: carrier)
+            return true
+        }
+    }
+
     extension CurlCarrier {
         func noteFacts(of exchange: Exchange) {
             let progress = exchange.progress

@@ -144,7 +144,7 @@
                 options.set(.forbidReuse, isSeparate ? 1 : 0)
                 if CurlQuirks.logsStreams, plan.httpVersion == .http2OverTLS { options.note(observeStreams()) }
             }
-            if isSeparate { options.set(.freshConnect, 1) }
+            if isSeparate || exchange?.progress.needsNewConnection == true { options.set(.freshConnect, 1) }
         }
 
         /// Sets the size of the receive buffer: large for a streamed body, to read it in larger pieces, and small for a

@@ -38,7 +38,6 @@
         /// The limit for waiting transfers, in nanoseconds.
         let queueTimeout: UInt64
         var closedSocket = noSocket
-        /// The origin of the last transfer. The next transfer often has the same origin.
         var lastOrigin: CurlOrigin?
         /// Holds transfers back until a connection is free. Without it, libcurl 8.14 and 8.15 would try all waiting
         /// transfers again whenever one ends (issue 18017 of libcurl), and their connect timeout would run while they
@@ -226,9 +225,9 @@
         }
 
         /// Adds a transfer to libcurl, which carries it, or only opens its connection.
-        func join(_ exchange: Exchange) {
+        func join(_ exchange: Exchange, on carrier: CurlCarrier? = nil) {
             makeRoom()
-            let carrier = idle.popLast() ?? newCarrier(for: exchange)
+            let carrier = carrier ?? idle.popLast() ?? newCarrier(for: exchange)
             carrier?.begin(exchange)
             guard let carrier, carrier.configure(for: exchange.plan),
                 unsafe curl_multi_add_handle(multi, carrier.easy) == 0
@@ -270,8 +269,7 @@
         /// Ensures that deadlines are checked at this time at the latest.
         func note(_ deadline: UInt64) { ownDeadline = min(ownDeadline, deadline) }
 
-        /// Closes all connections and discards the TLS sessions, so that later requests share neither with earlier
-        /// ones.
+        /// Closes all connections and discards the TLS sessions, so that later requests share neither.
         private func forgetConnections() {
             closeIdleConnections()
             guard let handles = unsafe Self.makeHandles() else { return isStopped = true }
@@ -310,6 +308,7 @@
                     useConnection(of: carrier, for: exchange)
                     continue
                 }
+                if sendsAgain(exchange, after: result) { continue }
                 if result == .http2Failed { carrier.retireConnection() }
                 let outcome = carrier.outcome(of: exchange, with: result)
                 if case .failure(let failure) = outcome, exchange.progress.isConnecting, let lane = exchange.lane {
@@ -341,10 +340,10 @@
             ownDeadline = .max
             var holders: [ObjectIdentifier: ConnectionHolders] = [:]
             for exchange in active.reversed() {
-                if let connection = exchange.connection, connection.consentDeadline < .max {
-                    if connection.consentDeadline <= now { connection.endAwaitingConsent() }
+                if let connection = exchange.connection, connection.sendDeadline < .max {
+                    if connection.sendDeadline <= now { connection.resumeSending() }
                     guard exchange.isActive else { continue }
-                    note(connection.consentDeadline)
+                    note(connection.sendDeadline)
                 }
                 let deadline = exchange.deadline(on: self)
                 if deadline <= now {

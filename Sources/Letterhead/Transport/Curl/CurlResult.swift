@@ -259,4 +259,34 @@
         }()
         private static let everything = 3
     }
+
+    extension DirectConnection {
+        /// The result of an attempt to send or to receive.
+        enum Result {
+            case bytes(Int)
+            /// Nothing can be sent, or has been received, at present.
+            case wait
+            case end
+            case failed(CInt)
+
+            init(_ count: Int) {
+                self =
+                    switch count {
+                    case 1...: .bytes(count)
+                    case 0: .end
+                    default: errno == EAGAIN || errno == EINTR ? .wait : .failed(errno)
+                    }
+            }
+
+            /// What libcurl returns for an attempt over TLS.
+            init(_ code: CInt, _ count: Int) {
+                self =
+                    switch CurlResult(rawValue: code) {
+                    case .ok: count > 0 ? .bytes(count) : .end
+                    case .again: .wait
+                    default: .failed(ECONNRESET)
+                    }
+            }
+        }
+    }
 #endif

@@ -16,34 +16,6 @@
             case body, lastChunk, nothing
         }
 
-        /// The result of an attempt to send or to receive.
-        private enum Result {
-            case bytes(Int)
-            /// Nothing can be sent, or has been received, at present.
-            case wait
-            case end
-            case failed(CInt)
-
-            init(_ count: Int) {
-                self =
-                    switch count {
-                    case 1...: .bytes(count)
-                    case 0: .end
-                    default: errno == EAGAIN || errno == EINTR ? .wait : .failed(errno)
-                    }
-            }
-
-            /// What libcurl returns for an attempt over TLS.
-            init(_ code: CInt, _ count: Int) {
-                self =
-                    switch CurlResult(rawValue: code) {
-                    case .ok: count > 0 ? .bytes(count) : .end
-                    case .again: .wait
-                    default: .failed(ECONNRESET)
-                    }
-            }
-        }
-
         /// What libcurl knows about the connection that it has opened.
         struct Opening {
             let (nameLookup, connect, secureConnect): (Duration, Duration, Duration)
@@ -60,8 +32,10 @@
         private let lastUse: UInt64
         /// When the connection is closed if it stays idle, and since when it has been idle.
         private(set) var (expiry, idleSince) = (UInt64.max, UInt64(0))
-        /// When the body is sent even without the consent of the server.
-        private(set) var consentDeadline = UInt64.max
+        /// When sending continues: the body without the consent of the server, or if TLS waits for the server.
+        private(set) var sendDeadline = UInt64.max
+        /// How often in a row the socket took more bytes, but TLS sent none.
+        @safe @exclusivity(unchecked) private var fruitlessCount = 0
         private let opening: Opening
         /// The loop that owns this object and outlives it.
         @safe unowned(unsafe) private let loop: CurlLoop
@@ -133,7 +107,7 @@
         func endTransfer() {
             exchange?.connection = nil
             exchange = nil
-            (piece, unsent, unread, sending, consentDeadline) = ([], 0..<0, [], .nothing, .max)
+            (piece, unsent, unread, sending, sendDeadline) = ([], 0..<0, [], .nothing, .max)
             isBlocked = false
             idleSince = loop.now
             let limit = loop.configuration.idleConnectionTimeout?.wholeNanoseconds ?? .max
@@ -153,8 +127,10 @@
         func act(_ readiness: SocketPoller.Readiness) {
             if readiness.contains(.writing) {
                 isBlocked = false
+                let before = sentCount
                 send()
                 guard isOpen else { return }
+                pauseIfFruitless(since: before)
                 watch()
             }
             guard readiness != .writing else { return }
@@ -257,6 +233,7 @@
         }
 
         private func noteSent(_ count: Int, of exchange: Exchange) {
+            fruitlessCount = 0
             sentCount += count
             exchange.progress.lastActivity = loop.now
             switch (sending, exchange.plan.content) {
@@ -264,8 +241,8 @@
             case (.head, .none), (.head, .copied): sending = .nothing
             case (.head, _) where exchange.plan.awaitsConsent:
                 sending = .bodyAfterConsent
-                consentDeadline = loop.now.addingUnlessOver(1_000_000_000)
-                loop.note(consentDeadline)
+                sendDeadline = loop.now.addingUnlessOver(1_000_000_000)
+                loop.note(sendDeadline)
             case (.head, _): sending = .body
             case (.body, .held(let data)):
                 exchange.progress.sentBytes += count
@@ -303,15 +280,27 @@
             return false
         }
 
-        /// Sends the body, because the time for the consent of the server has passed.
-        func endAwaitingConsent() {
+        /// Continues to send, because ``sendDeadline`` has passed.
+        func resumeSending() {
+            sendDeadline = .max
             consent()
             send()
+            if isOpen { watch() }
+        }
+
+        /// Sends nothing for 10 ms if the socket takes more bytes, but TLS sends none. TLS then waits for the server, as
+        /// in a renegotiation (RFC 5246, 7.4.1.1), and the poller would report the socket again at once.
+        private func pauseIfFruitless(since before: Int) {
+            fruitlessCount = carrier != nil && isBlocked && sentCount == before ? fruitlessCount + 1 : 0
+            guard fruitlessCount > 16 else { return }
+            isBlocked = false
+            sendDeadline = loop.now.addingUnlessOver(10_000_000)
+            loop.note(sendDeadline)
         }
 
         private func consent() {
             guard sending == .bodyAfterConsent else { return }
-            (sending, consentDeadline) = (.body, .max)
+            (sending, sendDeadline) = (.body, .max)
         }
 
         /// The most bytes that are sent together without TLS, and over TLS (RFC 8446, 5.1). Bytes that TLS could not
@@ -423,7 +412,7 @@
         /// sends it again, or it fails.
         private func stopSendingAfterError(of exchange: Exchange) {
             guard sending != .nothing, reader.rules.status >= 300 || sending == .bodyAfterConsent else { return }
-            (isCut, sending, isBlocked, consentDeadline) = (!isBodySent(of: exchange), .nothing, false, .max)
+            (isCut, sending, isBlocked, sendDeadline) = (!isBodySent(of: exchange), .nothing, false, .max)
             watch()
             guard reader.rules.status == 417, exchange.request.headers.contains(.expect) else { return }
             if exchange.request.mayOmitExpectation { loop.end(exchange, .success) } else { fail(.refusedExpectation) }

@@ -18,6 +18,8 @@
             /// Whether a host name is looked up or a connection is opened for the transfer, and whether that is because
             /// libcurl has closed a direct connection before its first use.
             var (isConnecting, isReopening) = (false, false)
+            /// Whether the server had closed all connections that libcurl used for the transfer.
+            var needsNewConnection = false
             /// Whether the connection uses HTTP/2 or HTTP/3, regardless of what the status line claims.
             var isMultiplexed = false
             /// Whether only close_notify would prove the end of the body, and the TLS library cannot report
