@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test func `a closure is called at every load`() async throws {
-        let count = Tally()
+        let count = Counter()
         let link = ApplyEnvironment(.provided { _ in .of("https://h\(count.next())") })
         #expect(try await load(link).host == "h1")
         #expect(try await load(link).host == "h2")

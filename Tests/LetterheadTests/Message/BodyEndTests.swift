@@ -35,7 +35,7 @@ import Testing
     /// A body like the transport's. Its first pull waits for the answer, regardless of a cancellation. A later pull
     /// ends the body.
     private func body() -> HTTPResponseBody {
-        let (record, pulled, answer, pulls) = (record, pulled, answer, Tally())
+        let (record, pulled, answer, pulls) = (record, pulled, answer, Counter())
         let body = HTTPResponseBody.received(
             length: nil,
             pull: {

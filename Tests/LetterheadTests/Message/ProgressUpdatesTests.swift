@@ -66,7 +66,7 @@ struct ProgressUpdatesTests {
     }
 
     @Test func `updates continue until the last attempt has ended, without the body of a refusal`() async throws {
-        let attempts = Tally()
+        let attempts = Counter()
         let server = try await MockServer.start { _ in
             MockServer.Response(status: attempts.next() == 1 ? 503 : 200, body: Data(count: 1_000))
         }
@@ -165,7 +165,7 @@ struct ProgressUpdatesTests {
     @Test func `a closure is called in addition to the updates`() async throws {
         let server = try await MockServer.start { _ in MockServer.Response(body: Data(count: 10)) }
         let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
-        let (updates, calls) = (ProgressUpdates(), Tally())
+        let (updates, calls) = (ProgressUpdates(), Counter())
         async let receipt = client.send(Import().onProgress { _ in _ = calls.next() }.onProgress(updates))
         var count = 0
         for await _ in updates { count += 1 }

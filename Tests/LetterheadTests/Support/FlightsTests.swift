@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(3))) struct FlightsTests {
     private let flights = Flights<String, Int>()
     private let clock = TestClock()
-    private let started = Tally()
+    private let started = Counter()
 
     /// Joins an operation that ends with 1 when the gate opens, or with 0 when it is cancelled.
     private func join(

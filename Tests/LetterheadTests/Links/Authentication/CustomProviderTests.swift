@@ -93,7 +93,7 @@ private struct RegistryTokens: CredentialProvider {
 
     /// A server with the logins s1, s2 and so on. It accepts some of them.
     private func server(_ accepted: Set<String>) -> MockLoader {
-        let logins = Tally()
+        let logins = Counter()
         return MockLoader { request in
             if request.path == "/login" {
                 let body = HTTPResponseBody(Data("s\(logins.next())".utf8))

@@ -130,7 +130,7 @@ import Testing
     }
 
     private func numbers() -> @Sendable () -> UInt64 {
-        let last = Tally()
+        let last = Counter()
         return { UInt64(last.next()) }
     }
 }

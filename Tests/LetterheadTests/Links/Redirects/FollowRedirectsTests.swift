@@ -154,7 +154,7 @@ private struct Odd: Error {}
     }
 
     @Test func `a redirect to its own URL is a loop if the same response arrives again`() async throws {
-        let number = Tally()
+        let number = Counter()
         let mock = MockLoader {
             HTTPResponse(request: $0, status: .found, headers: ["Location": "/1", "Date": "day \(number.next())"])
         }
@@ -164,7 +164,7 @@ private struct Odd: Error {}
 
     @Test(arguments: ["X-Count", "Set-Cookie"])
     func `a redirect to its own URL whose response changes is followed up to the limit`(name: String) async throws {
-        let number = Tally()
+        let number = Counter()
         let mock = MockLoader {
             HTTPResponse(
                 request: $0, status: .found,

@@ -104,7 +104,7 @@ private struct MyError: Error, Equatable {}
     }
 
     @Test func `a task changes the original for its next attempts`() async {
-        let number = Tally()
+        let number = Counter()
         let ask = ClosureValidator(response: { response, _ in
             guard response.status == 401 else { return .nextValidator }
             return .retry(.afterTask(delay: .seconds(1), task: { $0.headers["X-Again"] = "\(number.next())" }))
@@ -116,7 +116,7 @@ private struct MyError: Error, Equatable {}
     }
 
     @Test func `environment and links below the retry run again for each attempt`() async throws {
-        let settings = Tally()
+        let settings = Counter()
         let ask = ClosureValidator(response: { response, _ in
             response.status == 401 ? .retry(.afterTask(task: { _ in _ = settings.next() })) : .nextValidator
         })
@@ -209,7 +209,7 @@ private struct MyError: Error, Equatable {}
     }
 
     @Test func `a load that is cancelled during its alternate ends, and nothing more is sent`() async {
-        let started = Tally()
+        let started = Counter()
         let scene = RetryScene(
             MockLoader { request in
                 guard request.path == "/token" else { return HTTPResponse(request: request, status: 401) }

@@ -157,7 +157,7 @@ import Testing
     @Test(
         arguments: [Retry.Budget.standard, .quota(capacity: 5), .ratio(capacity: 2, perSuccess: 0.1)], [200, 202, 404])
     func `polling costs no tokens`(budget: Retry.Budget, status: Int) async {
-        let number = Tally()
+        let number = Counter()
         let mock = MockLoader { HTTPResponse(request: $0, status: number.next() <= 60 ? HTTPStatus(status) : 201) }
         let poll = ClosureValidator(response: { response, _ in
             response.status == 201 ? .nextValidator : .retry(.delayed(.seconds(1)))

@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test func `a cancellation during an attempt ends it, and no other follows`() async {
-        let started = Tally()
+        let started = Counter()
         let scene = RetryScene(
             MockLoader { request in
                 _ = started.next()

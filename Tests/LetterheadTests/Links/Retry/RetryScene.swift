@@ -54,7 +54,7 @@ extension HTTPRequest {
 extension MockLoader {
     /// Answers with these statuses in order, then always with the last. 0 is a lost connection.
     static func answering(_ statuses: Int..., headers: HTTPHeaders = [:], body: String = "") -> MockLoader {
-        let number = Tally()
+        let number = Counter()
         return MockLoader { request in
             let status = statuses[min(number.next(), statuses.count) - 1]
             guard status > 0 else { throw HTTPError(.connectionLost, request: request) }

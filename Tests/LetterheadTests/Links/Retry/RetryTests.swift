@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test func `jitter is drawn anew for each wait`() async {
-        let number = Tally()
+        let number = Counter()
         let scene = RetryScene(.answering(503), random: { [0, 0.5, 0.25][number.next() - 1] })
         let result = await scene.load { ($0.retryStrategy, $0.maximumRetries) = (.exponential(base: .seconds(4)), 3) }
         #expect(result.attempts.compactMap(\.delay) == [.zero, .seconds(4), .seconds(4)])

@@ -228,8 +228,8 @@ private enum Note: HTTPRequestOption {
     }
 
     @Test func `the streamed body of a retried response is released before the next attempt`() async throws {
-        let dropped = Tally()
-        let number = Tally()
+        let dropped = Counter()
+        let number = Counter()
         let mock = MockLoader { request in
             HTTPResponse(
                 request: request, status: number.next() == 1 ? 503 : 200,
