@@ -68,13 +68,11 @@ private final class Opened: Sendable {
     }
 
     @Test(arguments: [
-        "https://app.example/callback?own=1&code=c0de",
-        "https://app.example/callback?own=1&code=c0de&state=",
+        "https://app.example/callback?own=1&code=c0de", "https://app.example/callback?own=1&code=c0de&state=",
         "https://app.example/callback?own=1&code=c0de&state=STATEx",
         "https://app.example/callback?own=1&code=c0de&state=STATE&state=STATE",
         "https://app.example/callback?own=1&code=c0de&code=other&state=STATE",
-        "https://app.example/callback?own=1&state=STATE",
-        "https://app.example/callback?own=1&code=&state=STATE",
+        "https://app.example/callback?own=1&state=STATE", "https://app.example/callback?own=1&code=&state=STATE",
         "https://app.example/callback?code=c0de&state=STATE",
         "https://app.example/callback/?own=1&code=c0de&state=STATE",
         "https://app.example:443/callback?own=1&code=c0de&state=STATE",
@@ -106,8 +104,7 @@ private final class Opened: Sendable {
         arguments: [
             ("https://auth.example.com", "https%3A%2F%2Fauth.example.com", true),
             ("https://auth.example.com", "https%3A%2F%2Fother.example.com", false),
-            ("https://auth.example.com", nil, false),
-            (nil, "https%3A%2F%2Fauth.example.com%2Ftenant", true),
+            ("https://auth.example.com", nil, false), (nil, "https%3A%2F%2Fauth.example.com%2Ftenant", true),
         ] as [(String?, String?, Bool)])
     func `the issuer is checked if it is configured or sent`(issuer: String?, sent: String?, isGood: Bool) async {
         let callback = good + (sent.map { "&iss=" + $0 } ?? "")

@@ -65,9 +65,7 @@ private let device = "https://auth.example.com/device"
         #expect(clock.sleeps == [.seconds(1), .seconds(1), .seconds(0.5)] && scene.forms("/token").count == 2)
     }
 
-    @Test(arguments: [
-        ("access_denied", "denied"), ("expired_token", "expired"), ("invalid_client", "invalid_client"),
-    ])
+    @Test(arguments: [("access_denied", "denied"), ("expired_token", "expired"), ("invalid_client", "invalid_client")])
     func `the server's decision ends the sign-in`(code: String, word: String) async throws {
         scene.answer(token, .error("authorization_pending"), .error(code))
         let failure = await authenticationFailure { try await signIn() }
@@ -107,8 +105,7 @@ private let device = "https://auth.example.com/device"
     }
 
     @Test func `a refusal that quotes the device code does not print it`() async throws {
-        scene.answer(
-            token, .status(.badRequest, #"{"error":"invalid_request","error_description":"no d3vice here"}"#))
+        scene.answer(token, .status(.badRequest, #"{"error":"invalid_request","error_description":"no d3vice here"}"#))
         let failure = try #require(await authenticationFailure { try await signIn() })
         #expect(failure.message.contains("invalid_request") && !failure.message.contains("d3vice"))
     }

@@ -197,9 +197,7 @@ private func challenge(_ parameters: String) -> Scene.Answer {
 
     @Test(arguments: ["http://auth.example.com", "http://127.0.0.1", "https://auth.example.com?x"])
     func `an API that names a server without TLS, or on this machine, is refused`(other: String) async throws {
-        let scene = scene([
-            api: [challenge("")], wellKnown + "/mcp": [.json(resource.replacing(issuer, with: other))],
-        ])
+        let scene = scene([api: [challenge("")], wellKnown + "/mcp": [.json(resource.replacing(issuer, with: other))]])
         #expect(await failure(over: scene)?.reason == .malformed)
         #expect(scene.urls == [api, wellKnown + "/mcp"])
     }
@@ -334,9 +332,7 @@ private func challenge(_ parameters: String) -> Scene.Answer {
         let linked = scene([api: [challenge(", resource_metadata=\"\(link)\"")], link: [.json(parent)]])
         let failure = await authenticationFailure { _ = try await OAuth2.discovered(from: Scene.api, over: linked) }
         #expect(failure?.message.contains("a different resource") == true)
-        let atHome = scene([
-            api: [challenge(", resource_metadata=\"\(wellKnown)\"")], wellKnown: [.json(parent)],
-        ])
+        let atHome = scene([api: [challenge(", resource_metadata=\"\(wellKnown)\"")], wellKnown: [.json(parent)]])
         #expect(
             try await OAuth2.discovered(from: Scene.api, over: atHome).resource?.absoluteString
                 == "https://api.example.com/")

@@ -20,9 +20,7 @@ private struct TokenFault: Sendable, CustomTestStringConvertible {
     init(
         _ name: String, _ answer: MockServer.Answer, _ reason: HTTPAuthentication.Failure.Reason = .unavailable,
         code: HTTPError.Code? = nil
-    ) {
-        (testDescription, self.answer, self.reason, self.code) = (name, answer, reason, code)
-    }
+    ) { (testDescription, self.answer, self.reason, self.code) = (name, answer, reason, code) }
 }
 
 private let tokens = #"{"access_token":"never","token_type":"Bearer","refresh_token":"r9"}"#
@@ -86,9 +84,7 @@ private final class TokenScene: Sendable {
             grant: kind == .refresh ? .refreshToken(Secret(refreshToken)) : .clientCredentials(), store: store,
             allowedOrigins: [authorization.url], clock: clock, now: { Date(timeIntervalSince1970: 1_000_000) })
         let impatient = ModifyRequest { [trouble] in
-            guard let patience, $0.path.string == "/token", trouble.isOn else {
-                return
-            }
+            guard let patience, $0.path.string == "/token", trouble.isOn else { return }
             $0.timeout = patience
         }
         chain = Deadline(clock: clock) --> Authenticate(oauth) --> impatient --> HTTPClient.defaultTransport
@@ -104,9 +100,7 @@ private final class TokenScene: Sendable {
 
     /// Queues a fault for each of so many token requests, as long as faults strike.
     func enqueue(_ answer: MockServer.Answer, times: Int = 1) {
-        let fits: @Sendable (MockServer.Request) -> Bool = { [trouble] in
-            $0.path == "/token" && trouble.isOn
-        }
+        let fits: @Sendable (MockServer.Request) -> Bool = { [trouble] in $0.path == "/token" && trouble.isOn }
         server.enqueue(answer.when(fits), times: times)
     }
 

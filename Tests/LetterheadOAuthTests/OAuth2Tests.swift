@@ -142,8 +142,7 @@ import Testing
 
     @Test(arguments: [
         (400, #"{"error":"invalid_grant"}"#), (401, ""), (401, "<html>"), (400, "{}"),
-        (400, #"{"error":"bad_refresh_token"}"#),
-        (400, #"{"error":7}"#),
+        (400, #"{"error":"bad_refresh_token"}"#), (400, #"{"error":7}"#),
     ])
     func `a refused refresh token is deleted, and all waiting requests are loggedOut`(
         status: Int, body: String

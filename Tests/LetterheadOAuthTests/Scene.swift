@@ -107,8 +107,7 @@ extension OAuth2.Session {
         client: OAuth2.Client = OAuth2.Client(id: "app"), server: OAuth2.Server = .example,
         store: any OAuth2.TokenStore = OAuth2.MemoryTokenStore(), clock: TestClock = TestClock(isAutomatic: true)
     ) throws -> OAuth2.Session {
-        try OAuth2.Session(
-            client: client, server: server, signIn: signIn, store: store, transport: scene, clock: clock)
+        try OAuth2.Session(client: client, server: server, signIn: signIn, store: store, transport: scene, clock: clock)
     }
 }
 

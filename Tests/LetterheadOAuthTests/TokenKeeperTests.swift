@@ -35,9 +35,7 @@ private final class HeldStore: OAuth2.TokenStore {
     private let store = HeldStore()
 
     private var keeper: TokenKeeper {
-        TokenKeeper(
-            store: store, grant: .clientCredentials(), clock: TestClock(), now: { Date() },
-            refreshAhead: .zero)
+        TokenKeeper(store: store, grant: .clientCredentials(), clock: TestClock(), now: { Date() }, refreshAhead: .zero)
     }
 
     @Test func `a call in a cancelled task waits for the calls before it`() async throws {

@@ -91,9 +91,7 @@ private final class ChangingStore: OAuth2.TokenStore {
 
     init(_ loads: OAuth2.Tokens?...) { self.loads = Mutex(loads) }
 
-    func load() async throws -> OAuth2.Tokens? {
-        loads.withLock { $0.count > 1 ? $0.removeFirst() : $0.first ?? nil }
-    }
+    func load() async throws -> OAuth2.Tokens? { loads.withLock { $0.count > 1 ? $0.removeFirst() : $0.first ?? nil } }
     func save(_ tokens: OAuth2.Tokens) async throws { saves.next() }
     func delete() async throws { deletions.next() }
 }

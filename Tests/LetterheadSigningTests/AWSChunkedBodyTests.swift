@@ -70,8 +70,7 @@ import Testing
 
     @Test func `the documentation's chunks have its signatures`() async throws {
         let seed = Secret("4f232c4386841ef735655705268965c44a0e4690baa4adea153f7db9fa80a0a9")
-        let body = AWSChunkedBody(
-            body: stream(Self.example), length: 66_560, checksum: nil, seal: seal, seed: seed)
+        let body = AWSChunkedBody(body: stream(Self.example), length: 66_560, checksum: nil, seal: seal, seed: seed)
         let expected = framed(
             [
                 "ad80c730a21e5b8d04586a2213dd63b9a0e99e0e2307b0ade35a65485a288648",

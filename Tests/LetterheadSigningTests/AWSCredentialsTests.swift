@@ -40,9 +40,7 @@ import Testing
         "the output of the credential process has no Version 1, AccessKeyId or SecretAccessKey"
 
     @Test func `the environment's key is read`() throws {
-        let variables = [
-            "AWS_ACCESS_KEY_ID": "AKID", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_SESSION_TOKEN": "token",
-        ]
+        let variables = ["AWS_ACCESS_KEY_ID": "AKID", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_SESSION_TOKEN": "token"]
         let credentials = try AWSCredentials.Provider.credentials(variables, in: "the environment")
         #expect(credentials.accessKey == "AKID" && credentials.secretKey == "secret")
         #expect(credentials.sessionToken == "token" && credentials.expiresAt == nil)

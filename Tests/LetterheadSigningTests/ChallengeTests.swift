@@ -116,8 +116,7 @@ private struct NoCredentials: CredentialProvider {
             let response = try await (Authenticate() --> need.next).load(request)
             return .bearer(Secret(try await response.decode(Token.self).token))
         }
-        let client = HTTPClient(
-            environment: ServerEnvironment(baseURL: api), authentication: signing, transport: mock)
+        let client = HTTPClient(environment: ServerEnvironment(baseURL: api), authentication: signing, transport: mock)
         try await client.send(Letterhead.Endpoint<HTTPResponse>(.get, "a"))
         let sent = mock.requests.map { $0.headers[.authorization] }
         #expect(sent == [nil, "Basic YWRhOnMzY3JldA==", "Bearer t"])
@@ -295,9 +294,7 @@ private struct NoCredentials: CredentialProvider {
         let store = OAuth2.MemoryTokenStore()
         let endpoint = try #require(URL(string: "https://auth.example.com/token"))
         let mock = MockLoader { request in
-            if request.url == endpoint {
-                return try .ok(request, json: ["access_token": "t", "token_type": "bearer"])
-            }
+            if request.url == endpoint { return try .ok(request, json: ["access_token": "t", "token_type": "bearer"]) }
             guard request.headers[.authorization] == nil else { return .ok(request) }
             return HTTPResponse(request: request, status: 401, headers: ["WWW-Authenticate": "Bearer"])
         }

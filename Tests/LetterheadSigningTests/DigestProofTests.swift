@@ -34,9 +34,8 @@ import Testing
                 challenges: [#"Digest realm="http-auth@example.org", algorithm=MD5,"# + rfc7616],
                 expected: [
                     #"username="Mufasa""#, #"realm="http-auth@example.org""#, #"uri="/dir/index.html""#,
-                    "algorithm=MD5",
-                    #"nonce="7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v""#, "nc=00000001", "qop=auth",
-                    #"cnonce="f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ""#,
+                    "algorithm=MD5", #"nonce="7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v""#, "nc=00000001",
+                    "qop=auth", #"cnonce="f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ""#,
                     #"response="8ca523f5e9506fed4657c9700eebdbec""#,
                     #"opaque="FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS""#,
                 ]),
@@ -167,9 +166,7 @@ import Testing
         "Basic realm=r", "Digest realm=r, nonce=n, algorithm=SHA3-256", "Digest realm=r, nonce=n, qop=other",
         "Digest nonce=n", "Digest realm=r", "Negotiate",
     ]) func `the 401 of a server with no challenge that can be met is returned`(challenge: String) async throws {
-        let mock = MockLoader {
-            HTTPResponse(request: $0, status: 401, headers: ["WWW-Authenticate": challenge])
-        }
+        let mock = MockLoader { HTTPResponse(request: $0, status: 401, headers: ["WWW-Authenticate": challenge]) }
         var request = try HTTPRequest("https://a.example/")
         request.authentication = .digest(user: "u", password: "p")
         let error = await failure { [request] in try await HTTPClient(transport: mock).send(request) }

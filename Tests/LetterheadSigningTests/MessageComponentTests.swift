@@ -27,13 +27,12 @@ import Testing
             ("a , b;q=0.50 ,\t(c  d);x", "a, b;q=0.5, (c d);x"), ("a=?1, b=?1;x=?1, c=?0", "a, b;x, c=?0"),
             ("007", "7"), ("-0", "0"), ("1.0", "1.0"), ("-12.250;a", "-12.25;a"), ("@1659578233", "@1659578233"),
             (#""a\"b" ;x="y""#, nil), (#""a\"b"; x="y""#, #""a\"b";x="y""#), (":aGk=:", ":aGk=:"),
-            ("text/html;q=1.0, */*:a", "text/html;q=1.0, */*:a"), ("a, a", "a, a"), ("()", "()"),
-            ("", nil), ("a,", nil), ("a b", nil), ("(a", nil), ("a=", nil), (#""a"#, nil), (":a", nil), ("a;", nil),
-            ("1=2", nil), ("A=2", nil), ("a=?10", nil),
-            ("a=1, b=2;y, a=3", "a=3, b=2;y"), ("a;x=1;y;x=2", "a;x=2;y"), ("a=1e1", nil), ("a=0xA", nil), ("1.", nil),
-            ("1.2345", nil), ("1.2.3", nil), ("-inf", nil), ("1234567890123456", nil),
-            ("123456789012345", "123456789012345"),
-            ("?2", nil), ("/x", nil), ("a;X=1", nil), (":a b!:", nil), (#"("a""b")"#, nil), (#"a=1, "x""#, nil),
+            ("text/html;q=1.0, */*:a", "text/html;q=1.0, */*:a"), ("a, a", "a, a"), ("()", "()"), ("", nil),
+            ("a,", nil), ("a b", nil), ("(a", nil), ("a=", nil), (#""a"#, nil), (":a", nil), ("a;", nil), ("1=2", nil),
+            ("A=2", nil), ("a=?10", nil), ("a=1, b=2;y, a=3", "a=3, b=2;y"), ("a;x=1;y;x=2", "a;x=2;y"), ("a=1e1", nil),
+            ("a=0xA", nil), ("1.", nil), ("1.2345", nil), ("1.2.3", nil), ("-inf", nil), ("1234567890123456", nil),
+            ("123456789012345", "123456789012345"), ("?2", nil), ("/x", nil), ("a;X=1", nil), (":a b!:", nil),
+            (#"("a""b")"#, nil), (#"a=1, "x""#, nil),
         ] as [(String, String?)])
     func `any structured field has one form`(line: String, value: String?) throws {
         #expect(try MessageComponent.structured("x-a").value(in: request("X-A", line), nil) == value)
@@ -125,9 +124,7 @@ import Testing
         var request = try request("X-A", "a")
         request.headers["Signature-Input"] = "a=\(input);created=1618884473"
         request.headers["Signature"] = "a=:AAAA:"
-        let (sent, verifier) = (
-            request, MessageVerifier(requiring: [], now: { RFC9421.date }) { _ in try .hmac([1]) }
-        )
+        let (sent, verifier) = (request, MessageVerifier(requiring: [], now: { RFC9421.date }) { _ in try .hmac([1]) })
         let failure = await #expect(throws: HTTPAuthentication.Failure.self) { try await verifier.verify(sent) }
         #expect(failure?.reason == .malformed)
     }

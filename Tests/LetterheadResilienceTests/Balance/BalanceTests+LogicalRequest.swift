@@ -34,9 +34,7 @@ extension BalanceTests {
     @Test func `links of a replica are links of the logical origin`() async throws {
         let links =
             #"<https://a.test/items?page=2>; rel="next", <https://a.testing/x>; rel=up, <https://a.test>; rel=home"#
-        let chain =
-            balance(.ordered)
-            --> AnyLoader { HTTPResponse(request: $0, status: .ok, headers: ["Link": links]) }
+        let chain = balance(.ordered) --> AnyLoader { HTTPResponse(request: $0, status: .ok, headers: ["Link": links]) }
         let response = try await chain.load(request())
         #expect(
             response.headers["Link"]

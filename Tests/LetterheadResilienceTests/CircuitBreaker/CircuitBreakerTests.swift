@@ -19,8 +19,7 @@ import Testing
     private func server(_ headers: HTTPHeaders = [:]) -> (MockLoader, set: @Sendable (Bool) -> Void) {
         let isDown = Flag(true)
         let mock = MockLoader { request in
-            isDown.value
-                ? HTTPResponse(request: request, status: .serviceUnavailable, headers: headers) : .ok(request)
+            isDown.value ? HTTPResponse(request: request, status: .serviceUnavailable, headers: headers) : .ok(request)
         }
         return (mock, { isDown.value = $0 })
     }
@@ -198,8 +197,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("host", CircuitBreaker.Scope.host, false, true),
-        ("route", .route, false, false),
+        ("host", CircuitBreaker.Scope.host, false, true), ("route", .route, false, false),
         ("key", .key { "\($0.path.string.last == "1")" }, true, true),
     ])
     func `requests share the circuit of their scope`(

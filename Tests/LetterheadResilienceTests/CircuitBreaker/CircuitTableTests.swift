@@ -6,8 +6,7 @@ import Testing
 
 @Suite struct CircuitTableTests {
     private func enter(_ table: inout CircuitTable, _ name: String, _ health: ServerHealth) -> Bool {
-        let admission = table.admission(
-            RouteKey(name: name), .consecutiveFailures(1), probes: 1, at: .zero)
+        let admission = table.admission(RouteKey(name: name), .consecutiveFailures(1), probes: 1, at: .zero)
         if case .permit(let permit) = admission {
             table.settle(permit, health, at: .zero, probes: 1, openTime: .seconds(30))
         }

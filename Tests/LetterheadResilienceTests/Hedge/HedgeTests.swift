@@ -259,8 +259,7 @@ import Testing
 
     @Test func `the hedge is sent to another replica`() async throws {
         let mock = server([.seconds(60)])
-        let balance = Balance(
-            among: ["https://a.test", "https://b.test"], by: .ordered, for: logical, clock: clock)
+        let balance = Balance(among: ["https://a.test", "https://b.test"], by: .ordered, for: logical, clock: clock)
         let chain = hedge() --> balance --> mock
         let response = try await clock.run { try await chain.load(request()) }
         #expect(mock.hosts == ["a.test", "b.test"])

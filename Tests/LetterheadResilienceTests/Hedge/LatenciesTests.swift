@@ -36,9 +36,7 @@ import Testing
 
     @Test func `the number of routes has a limit`() {
         var latencies = Latencies(quantile: 0.95)
-        for number in 0..<5_000 {
-            latencies.add(.seconds(1), at: latencies.place(of: RouteKey(name: "\(number)")))
-        }
+        for number in 0..<5_000 { latencies.add(.seconds(1), at: latencies.place(of: RouteKey(name: "\(number)"))) }
         #expect(latencies.count <= 500)
     }
 }

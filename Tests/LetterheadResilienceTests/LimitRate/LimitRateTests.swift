@@ -74,8 +74,7 @@ private func limited(_ path: RequestPath = "/", host: String = "a.test", _ throt
     @Test(
         arguments: [
             (429, ["Retry-After": "30"]), (403, ["Retry-After": "30"]),
-            (503, ["Retry-After": "Thu, 01 Jan 1970 00:16:40 GMT"]),
-            (200, ["RateLimit": #""default";r=0;t=30"#]),
+            (503, ["Retry-After": "Thu, 01 Jan 1970 00:16:40 GMT"]), (200, ["RateLimit": #""default";r=0;t=30"#]),
             (200, ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "30"]),
         ] as [(Int, HTTPHeaders)]) func `all requests to a host wait if the server requests a pause`(
             status: Int, headers: HTTPHeaders

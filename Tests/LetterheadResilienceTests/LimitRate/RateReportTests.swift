@@ -53,8 +53,7 @@ import Testing
     @Test(
         arguments: [
             ["RateLimit": "x"], ["RateLimit": #""a";r=1"#], ["RateLimit": #""a";r=-1;t=5"#],
-            ["X-RateLimit-Remaining": "0"],
-            ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "soon"],
+            ["X-RateLimit-Remaining": "0"], ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "soon"],
             ["RateLimit-Remaining": "nan", "RateLimit-Reset": "1"],
             ["x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "1x"],
             ["x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "s"],

@@ -10,16 +10,13 @@ import Testing
             [#"Newauth realm=apps type=1 title=Login to "apps""#, "Basic realm=simple"]
         ),
         (#"Digest realm="a, Basic b=c", nonce="x\\y""#, [#"Digest realm=a, Basic b=c nonce=x\y"#]),
-        ("Negotiate", ["Negotiate"]),
-        ("Negotiate YII+/~._-==", ["Negotiate(YII+/~._-==)"]),
+        ("Negotiate", ["Negotiate"]), ("Negotiate YII+/~._-==", ["Negotiate(YII+/~._-==)"]),
         ("Negotiate a , NTLM ,, Basic realm=x", ["Negotiate(a)", "NTLM", "Basic realm=x"]),
-        ("NTLM\t,Negotiate", ["NTLM", "Negotiate"]),
-        (",, Basic \t REALM \t=\t\"x\" , , a=b ,", ["Basic realm=x a=b"]),
+        ("NTLM\t,Negotiate", ["NTLM", "Negotiate"]), (",, Basic \t REALM \t=\t\"x\" , , a=b ,", ["Basic realm=x a=b"]),
         ("Bearer realm=https://a.example/t?x=1,service=\"s\"", ["Bearer realm=https://a.example/t?x=1 service=s"]),
         ("Digest nonce=YQ==, opaque=, algorithm=MD5", ["Digest nonce=YQ== opaque= algorithm=MD5"]),
         (#"Digest realm="a" nonce="b" Basic realm="c""#, ["Digest realm=a nonce=b", "Basic realm=c"]),
-        (#"Basic realm="Über""#, ["Basic realm=Über"]),
-        (#"Basic realm="x", realm="y""#, ["Basic realm=x realm=y"]),
+        (#"Basic realm="Über""#, ["Basic realm=Über"]), (#"Basic realm="x", realm="y""#, ["Basic realm=x realm=y"]),
         ("", []), (" ,\t,", []),
     ]) func `challenges are separated from parameters, tokens and the text of quoted strings`(
         field: String, expected: [String]

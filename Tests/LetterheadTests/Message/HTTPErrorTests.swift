@@ -67,17 +67,15 @@ private struct Odd: Error {}
     #if Foundation || canImport(Darwin)
         @Test(
             arguments: [
-                (.cancelled, .cancelled), (.userCancelledAuthentication, .cancelled),
-                (.badURL, .invalidRequest), (.unsupportedURL, .invalidRequest),
-                (.requestBodyStreamExhausted, .invalidRequest),
+                (.cancelled, .cancelled), (.userCancelledAuthentication, .cancelled), (.badURL, .invalidRequest),
+                (.unsupportedURL, .invalidRequest), (.requestBodyStreamExhausted, .invalidRequest),
                 (.cannotFindHost, .cannotConnect), (.cannotConnectToHost, .cannotConnect),
                 (.networkConnectionLost, .connectionLost), (.dnsLookupFailed, .cannotConnect),
                 (.notConnectedToInternet, .cannotConnect), (.httpTooManyRedirects, .tooManyRedirects),
                 (.redirectToNonExistentLocation, .invalidResponse), (.cannotLoadFromNetwork, .cannotConnect),
                 (.internationalRoamingOff, .cannotConnect), (.callIsActive, .cannotConnect),
-                (.dataNotAllowed, .cannotConnect),
-                (.secureConnectionFailed, .insecureConnection), (.serverCertificateHasBadDate, .insecureConnection),
-                (.serverCertificateUntrusted, .insecureConnection),
+                (.dataNotAllowed, .cannotConnect), (.secureConnectionFailed, .insecureConnection),
+                (.serverCertificateHasBadDate, .insecureConnection), (.serverCertificateUntrusted, .insecureConnection),
                 (.serverCertificateHasUnknownRoot, .insecureConnection),
                 (.serverCertificateNotYetValid, .insecureConnection), (.clientCertificateRejected, .insecureConnection),
                 (.clientCertificateRequired, .insecureConnection),

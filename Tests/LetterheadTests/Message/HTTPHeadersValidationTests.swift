@@ -5,8 +5,7 @@ import Testing
 
 /// What RFC 9110, 5.1 and 5.5 allow, for every byte.
 @Suite struct HTTPHeadersValidationTests {
-    private static let tokenCharacters =
-        "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    private static let tokenCharacters = "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
     private func refusal(name: String, value: String) -> HTTPError? {
         var request = HTTPRequest()

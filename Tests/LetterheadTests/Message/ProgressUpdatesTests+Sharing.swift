@@ -85,10 +85,8 @@ extension ProgressUpdatesTests {
 
     @Test(arguments: [
         PageSettings(maximumPages: -1), PageSettings(maximumItems: -1), PageSettings(maximumEmptyPages: -1),
-        PageSettings(pageLimit: -1),
-        PageSettings(delay: .seconds(-1)), PageSettings(deadline: .zero), PageSettings(maximumPages: 0),
-        PageSettings(maximumItems: 0),
-        PageSettings(deadline: .nanoseconds(1)),
+        PageSettings(pageLimit: -1), PageSettings(delay: .seconds(-1)), PageSettings(deadline: .zero),
+        PageSettings(maximumPages: 0), PageSettings(maximumItems: 0), PageSettings(deadline: .nanoseconds(1)),
     ])
     func `updates end with a sequence that ends before its first request`(settings: PageSettings) async {
         let mock = MockLoader { try .ok($0, json: [1]) }

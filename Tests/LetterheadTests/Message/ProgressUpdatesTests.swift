@@ -125,9 +125,7 @@ struct ProgressUpdatesTests {
         await server.stop()
     }
 
-    @Test func `updates of a template whose value is a streamed response end when it has been read`()
-        async throws
-    {
+    @Test func `updates of a template whose value is a streamed response end when it has been read`() async throws {
         let (chunks, continuation) = AsyncStream.makeStream(of: Data.self)
         let server = try await MockServer.start { _ in MockServer.Response(chunks: chunks) }
         let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))

@@ -55,28 +55,19 @@ import Testing
 
     @Test(
         arguments: [
-            ([:], ""),
-            (["a": 1, "b": 2, "a": 3], "a=1&b=2&a=3"),
-            (["a": nil], ""),
-            (["a": ""], "a="),
-            (["a": QueryParameters.flag], "a"),
-            (["tag": ["a", "b"]], "tag=a&tag=b"),
-            (["tag": [String]()], ""),
-            (["tag": ["a", nil, "b"] as [String?]], "tag=a&tag=b"),
-            (["t": true, "f": false], "t=true&f=false"),
+            ([:], ""), (["a": 1, "b": 2, "a": 3], "a=1&b=2&a=3"), (["a": nil], ""), (["a": ""], "a="),
+            (["a": QueryParameters.flag], "a"), (["tag": ["a", "b"]], "tag=a&tag=b"), (["tag": [String]()], ""),
+            (["tag": ["a", nil, "b"] as [String?]], "tag=a&tag=b"), (["t": true, "f": false], "t=true&f=false"),
             (["d": 0.1, "f": Float(1.5), "n": -3, "u": UInt64.max], "d=0.1&f=1.5&n=-3&u=18446744073709551615"),
             (["date": Date(timeIntervalSince1970: 0)], "date=1970-01-01T00%3A00%3A00Z"),
-            (["order": Order.ascending], "order=asc"),
-            (["span": Span(low: 1, high: 2)], "span=1..2"),
+            (["order": Order.ascending], "order=asc"), (["span": Span(low: 1, high: 2)], "span=1..2"),
             (["sub": "xay".dropFirst()], "sub=ay"),
             (
                 ["id": UUID(uuid: (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))],
                 "id=00010203-0405-0607-0809-0A0B0C0D0E0F"
             ),
-            (["é &=": "1+2 é&=/?#"], "%C3%A9%20%26%3D=1%2B2%20%C3%A9%26%3D%2F%3F%23"),
-            (["a": "%41"], "a=%2541"),
-            (["[]": "~-._"], "%5B%5D=~-._"),
-            (["": ""], "="),
+            (["é &=": "1+2 é&=/?#"], "%C3%A9%20%26%3D=1%2B2%20%C3%A9%26%3D%2F%3F%23"), (["a": "%41"], "a=%2541"),
+            (["[]": "~-._"], "%5B%5D=~-._"), (["": ""], "="),
         ] as [(QueryParameters, String)])
     func `a literal keeps its order, and each value is escaped once`(query: QueryParameters, escaped: String) {
         #expect(query.escaped == escaped)

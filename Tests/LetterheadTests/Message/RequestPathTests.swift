@@ -110,8 +110,7 @@ import Testing
         arguments: [
             ("a/b", "a/b"), ("/a", "/a"), ("a%2Fb", "a%2Fb"), ("a b", "a%20b"), ("50%", "50%25"), ("é", "%C3%A9"),
             ("a\\b", "a%5Cb"), ("x:y@z;a=b,c", "x:y@z;a=b,c"), ("localhostfoo", "localhostfoo"), ("", ""),
-            ("a//b/", "a//b/"),
-            ("\\\\evil", "%5C%5Cevil"), ("/\\evil", "/%5Cevil"), ("http:/x", "http:/x"),
+            ("a//b/", "a//b/"), ("\\\\evil", "%5C%5Cevil"), ("/\\evil", "/%5Cevil"), ("http:/x", "http:/x"),
         ] as [(RequestPath, String)])
     func `a literal is kept, and characters that a path cannot contain are escaped`(path: RequestPath, string: String) {
         #expect(path.string == string && refusal(path) == nil)

@@ -52,9 +52,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        "https://other.example/people", "http://env.example/people", "https://env.example:8443/people",
-    ])
+    @Test(arguments: ["https://other.example/people", "http://env.example/people", "https://env.example:8443/people"])
     func `a request to a different host, scheme or port receives nothing`(text: String) throws {
         let environment = try environment(headers: ["X": "1"], query: ["k": 1])
         var request = HTTPRequest(url: try #require(URL(string: text)))

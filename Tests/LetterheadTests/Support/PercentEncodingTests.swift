@@ -13,8 +13,7 @@ import Testing
 
     @Test(arguments: UInt8.min...127)
     func `each byte is escaped the same alone, at the beginning and at the end`(byte: UInt8) {
-        let isKept =
-            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~".utf8.contains(byte)
+        let isKept = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~".utf8.contains(byte)
         let hex = String(byte, radix: 16, uppercase: true)
         let escaped = isKept ? Array([byte]) : Array("%\(hex.count < 2 ? "0" : "")\(hex)".utf8)
         for (head, tail) in [(0, 0), (0, 5), (5, 0), (1, 1), (2, 2)] {

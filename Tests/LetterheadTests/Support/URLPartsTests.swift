@@ -8,15 +8,10 @@ import Testing
     @Test(
         arguments: [
             ("https://example.com/a?b#c", "https", "example.com", "/a", "b", "c"),
-            ("HTTP://h", "HTTP", "h", "", nil, nil),
-            ("//h:80/x", nil, "h:80", "/x", nil, nil),
-            ("a/b:c", nil, nil, "a/b:c", nil, nil),
-            ("?", nil, nil, "", "", nil),
-            ("#", nil, nil, "", nil, ""),
-            ("mailto:a@b", "mailto", nil, "a@b", nil, nil),
-            ("1http://h", nil, nil, "1http://h", nil, nil),
-            ("http:///x", "http", "", "/x", nil, nil),
-            ("http://h?a#b?c#d", "http", "h", "", "a", "b?c#d"),
+            ("HTTP://h", "HTTP", "h", "", nil, nil), ("//h:80/x", nil, "h:80", "/x", nil, nil),
+            ("a/b:c", nil, nil, "a/b:c", nil, nil), ("?", nil, nil, "", "", nil), ("#", nil, nil, "", nil, ""),
+            ("mailto:a@b", "mailto", nil, "a@b", nil, nil), ("1http://h", nil, nil, "1http://h", nil, nil),
+            ("http:///x", "http", "", "/x", nil, nil), ("http://h?a#b?c#d", "http", "h", "", "a", "b?c#d"),
         ] as [(String, String?, String?, String, String?, String?)])
     func `a reference is split as in RFC 3986`(
         text: String, scheme: String?, authority: String?, path: String, query: String?, fragment: String?
@@ -29,10 +24,9 @@ import Testing
     @Test(
         arguments: [
             ("http://h", "h", nil), ("http://h:8080", "h", 8080), ("http://h:", "h", nil),
-            ("http://[::1]", "[::1]", nil),
-            ("http://[::1]:80", "[::1]", 80), ("http://u:p@h:1", "h", 1), ("http://h:x", "h:x", nil),
-            ("http://h:99999999999999999999", "h:99999999999999999999", nil), ("http://a@b@c:9", "c", 9),
-            ("http://h:+80", "h:+80", nil), ("http://h:-1", "h:-1", nil),
+            ("http://[::1]", "[::1]", nil), ("http://[::1]:80", "[::1]", 80), ("http://u:p@h:1", "h", 1),
+            ("http://h:x", "h:x", nil), ("http://h:99999999999999999999", "h:99999999999999999999", nil),
+            ("http://a@b@c:9", "c", 9), ("http://h:+80", "h:+80", nil), ("http://h:-1", "h:-1", nil),
         ] as [(String, String, Int?)])
     func `the port is the text after the last colon, if it is digits`(text: String, host: String, port: Int?) {
         let parts = URLParts(text)

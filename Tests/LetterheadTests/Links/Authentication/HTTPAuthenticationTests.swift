@@ -162,9 +162,7 @@ private func sent(
         #expect(try await sent(request, client: composite).headers["Authorization"] == expected)
     }
 
-    @Test(arguments: [
-        HTTPAuthentication.anonymous, .composite(["other": .anonymous]), .composite(["x": .named("x")]),
-    ])
+    @Test(arguments: [HTTPAuthentication.anonymous, .composite(["other": .anonymous]), .composite(["x": .named("x")])])
     func `an unknown name is cannotAuthenticate, and nothing is sent`(client: HTTPAuthentication) async throws {
         let mock = MockLoader { HTTPResponse(request: $0, status: .ok) }
         let request = HTTPRequest(url: api).with { $0.authentication = .named("x") }

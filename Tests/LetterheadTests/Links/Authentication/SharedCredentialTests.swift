@@ -155,9 +155,7 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         #expect(error?.code == .cannotAuthenticate && error?.response?.status == .unauthorized)
     }
 
-    @Test func `a one-shot body is not sent again, and the next request obtains a new credential`()
-        async throws
-    {
+    @Test func `a one-shot body is not sent again, and the next request obtains a new credential`() async throws {
         let mock = MockLoader()
             .then { HTTPResponse(request: $0, status: .unauthorized) }
             .then { HTTPResponse(request: $0, status: .ok) }

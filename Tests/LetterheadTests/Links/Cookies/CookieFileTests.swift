@@ -221,9 +221,7 @@ import Testing
         let time = Mutex(now)
         let field = Mutex("sid=1; Max-Age=3600; Path=/")
         let file = file
-        func jar() -> CookieJar {
-            CookieJar(file: file, now: { time.withLock { $0 } }, onError: { Issue.record($0) })
-        }
+        func jar() -> CookieJar { CookieJar(file: file, now: { time.withLock { $0 } }, onError: { Issue.record($0) }) }
         let server = MockLoader { request in
             HTTPResponse(request: request, status: .ok, headers: ["Set-Cookie": field.withLock { $0 }])
         }

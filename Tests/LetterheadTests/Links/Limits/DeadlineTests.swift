@@ -107,9 +107,7 @@ import Testing
         #expect(failed.timeLeft == nil)
     }
 
-    @Test func `an explicit nil does not remove the deadline of an outer load`()
-        async throws
-    {
+    @Test func `an explicit nil does not remove the deadline of an outer load`() async throws {
         let mock = TimeRecorder()
         let lift = ModifyRequest { $0.deadline = nil }
         let inner = lift --> Deadline(.seconds(60), clock: clock)

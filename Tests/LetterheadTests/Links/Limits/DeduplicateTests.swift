@@ -41,14 +41,11 @@ private func request(_ path: RequestPath = "/", method: HTTPMethod = .get) -> HT
     @Test(
         arguments: [
             { $0.path = "/other" }, { $0.query["a"] = "1" }, { $0.host = "b.test" }, { $0.port = 8443 },
-            { $0.scheme = "http" },
-            { $0.method = .head }, { $0.headers["Accept"] = "text/plain" },
-            { $0.headers["Authorization"] = "Bearer b" },
-            { $0.headers["Cookie"] = "a=1" }, { $0.timeout = .seconds(100) }, { $0.idleTimeout = .seconds(100) },
-            { $0.connectTimeout = .seconds(100) }, { $0.responseLimit = 5 },
-            { $0.authentication = .bearer("b") }, { $0.body = DataBody(Data("x".utf8)) },
-            { $0.deduplication = .never },
-            { $0.deduplication = .key("own") }, { $0.removedHeaders = [.authorization] },
+            { $0.scheme = "http" }, { $0.method = .head }, { $0.headers["Accept"] = "text/plain" },
+            { $0.headers["Authorization"] = "Bearer b" }, { $0.headers["Cookie"] = "a=1" },
+            { $0.timeout = .seconds(100) }, { $0.idleTimeout = .seconds(100) }, { $0.connectTimeout = .seconds(100) },
+            { $0.responseLimit = 5 }, { $0.authentication = .bearer("b") }, { $0.body = DataBody(Data("x".utf8)) },
+            { $0.deduplication = .never }, { $0.deduplication = .key("own") }, { $0.removedHeaders = [.authorization] },
             {
                 $0.serverEnvironment = URL(string: "https://a.test").map { ServerEnvironment(baseURL: $0) }
             },

@@ -159,9 +159,8 @@ private func loads(
 
     @Test(
         arguments: [
-            { $0.headers["Authorization"] = "b" }, { $0.headers["X-Access-Token"] = "b" },
-            { $0.query["token"] = "b" }, { $0.authentication = .bearer("b") },
-            { $0.authentication = .apiKey("b", queryName: "own") },
+            { $0.headers["Authorization"] = "b" }, { $0.headers["X-Access-Token"] = "b" }, { $0.query["token"] = "b" },
+            { $0.authentication = .bearer("b") }, { $0.authentication = .apiKey("b", queryName: "own") },
             { $0.serverEnvironment = .of("https://a.test", headers: ["X-User": "b"]) },
         ] as [@Sendable (inout HTTPRequest) -> Void])
     func `requests of one user share by key`(change: @Sendable (inout HTTPRequest) -> Void) async throws {

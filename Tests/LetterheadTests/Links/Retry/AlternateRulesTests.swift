@@ -124,9 +124,7 @@ import Testing
             }, onResponse: { original, _ in original.headers.setSecret("Bearer new", for: .authorization) })
         let mock = MockLoader { HTTPResponse(request: $0, status: $0.path == "/token" ? .ok : .unauthorized) }
         let chain = Retry(validators: [refresh], Backoff(maximumRetries: 1)) --> mock
-        for host in ["evil.test", "api.test"] {
-            _ = try? await chain.load(try HTTPRequest.to("https://\(host)/"))
-        }
+        for host in ["evil.test", "api.test"] { _ = try? await chain.load(try HTTPRequest.to("https://\(host)/")) }
         #expect(mock.requests.map(\.host) == ["evil.test", "api.test", "api.test", "api.test"])
         #expect(mock.requests.last?.headers["Authorization"] == "Bearer new")
     }
@@ -196,8 +194,7 @@ import Testing
 
     @Test func `a request that a task puts in place of the original belongs to the same client`() async {
         let ask = ClosureValidator { response, _ in
-            response.status == 401
-                ? .retry(.afterTask(task: { $0 = .plain { $0.path = "/other" } })) : .nextValidator
+            response.status == 401 ? .retry(.afterTask(task: { $0 = .plain { $0.path = "/other" } })) : .nextValidator
         }
         let scene = RetryScene(.answering(401, 200), validators: [ask], maximumRetries: 1)
         let generation = ClientIdentity().generation

@@ -6,8 +6,7 @@ import Testing
 @Suite struct HTTPRetryStrategyTests {
     @Test(
         arguments: [
-            ("immediate", .immediate, [0, 0, 0, 0, 0]),
-            ("delayed", .delayed(.seconds(3)), [3, 3, 3, 3, 3]),
+            ("immediate", .immediate, [0, 0, 0, 0, 0]), ("delayed", .delayed(.seconds(3)), [3, 3, 3, 3, 3]),
             ("exponential", .exponential(base: .seconds(1)), [1, 2, 4, 8, 16]),
             ("factor", .exponential(base: .seconds(2), factor: 3, cap: .seconds(20)), [2, 6, 18, 20, 20]),
             ("fibonacci", .fibonacci(unit: .seconds(1)), [1, 1, 2, 3, 5]),
@@ -47,13 +46,12 @@ import Testing
 
     @Test(arguments: [
         (HTTPRetryStrategy.exponential(base: .seconds(1), factor: 0.5), 1.0),
-        (.exponential(base: .seconds(1), factor: .nan), 1),
-        (.exponential(base: .seconds(1), factor: -.infinity), 1), (.exponential(base: .seconds(-1)), 0),
-        (.exponential(base: .seconds(1), cap: .seconds(-1)), 0), (.fibonacci(unit: .seconds(-1)), 0),
-        (.fibonacci(unit: .zero), 0), (.fibonacci(unit: .seconds(1), cap: .seconds(-1)), 0),
-        (.delayed(.seconds(-5)), 0), (.delays([.seconds(-5)]), 0), (.exponential(base: .zero, factor: .infinity), 0),
-        (.afterTask(delay: .seconds(-1), task: { _ in }), 0),
-        (.delayed(.seconds(Int64.max)), 31_536_000),
+        (.exponential(base: .seconds(1), factor: .nan), 1), (.exponential(base: .seconds(1), factor: -.infinity), 1),
+        (.exponential(base: .seconds(-1)), 0), (.exponential(base: .seconds(1), cap: .seconds(-1)), 0),
+        (.fibonacci(unit: .seconds(-1)), 0), (.fibonacci(unit: .zero), 0),
+        (.fibonacci(unit: .seconds(1), cap: .seconds(-1)), 0), (.delayed(.seconds(-5)), 0),
+        (.delays([.seconds(-5)]), 0), (.exponential(base: .zero, factor: .infinity), 0),
+        (.afterTask(delay: .seconds(-1), task: { _ in }), 0), (.delayed(.seconds(Int64.max)), 31_536_000),
         (.exponential(base: .seconds(Int64.max), cap: .seconds(Int64.max)), 31_536_000),
     ]) func `invalid numbers are clamped as documented`(strategy: HTTPRetryStrategy, seconds: Double) {
         #expect(strategy.delay(before: 1) == .seconds(seconds))

@@ -50,8 +50,7 @@ import Testing
             transport: MockLoader.answering(503, 200, headers: ["Retry-After": "300"]))
         let error = await #expect(throws: HTTPError.self) { try await client.send(Get<Void>("a")) }
         #expect(error?.code == .unacceptableStatus && error?.attempts.count == 1)
-        let reason =
-            "not retried: the server asks for a wait of 300 s, and longestServerDelay is 120 s"
+        let reason = "not retried: the server asks for a wait of 300 s, and longestServerDelay is 120 s"
         #expect(error.map { "\($0)".contains("; \(reason)") } == true, "\(error?.description ?? "")")
     }
 

@@ -15,9 +15,8 @@ import Testing
     @Test(
         arguments: [
             HTTPRetryStrategy.immediate, .delayed(.seconds(1)), .exponential(base: .seconds(1)),
-            .fibonacci(unit: .seconds(1)),
-            .delays(Array(repeating: .seconds(1), count: 9)), .custom { _, _ in .zero }, .afterTask(task: { _ in }),
-            .immediate.times(1).then(.delayed(.seconds(1))),
+            .fibonacci(unit: .seconds(1)), .delays(Array(repeating: .seconds(1), count: 9)), .custom { _, _ in .zero },
+            .afterTask(task: { _ in }), .immediate.times(1).then(.delayed(.seconds(1))),
         ], [0, 1, 4]) func `the number of attempts is one more than the retries, with every strategy`(
             strategy: HTTPRetryStrategy, count: Int
         ) async
@@ -45,9 +44,8 @@ import Testing
 
     @Test(arguments: [
         (HTTPRetryStrategy.immediate, [0, 0, 0]), (.delayed(.seconds(2)), [2, 2, 2]),
-        (.delayed(.seconds(-5)), [0, 0, 0]),
-        (.exponential(base: .seconds(1)), [1, 2, 4]), (.fibonacci(unit: .seconds(3)), [3, 3, 6]),
-        (.delays([.seconds(1), .seconds(5), .seconds(2)]), [1, 5, 2]),
+        (.delayed(.seconds(-5)), [0, 0, 0]), (.exponential(base: .seconds(1)), [1, 2, 4]),
+        (.fibonacci(unit: .seconds(3)), [3, 3, 6]), (.delays([.seconds(1), .seconds(5), .seconds(2)]), [1, 5, 2]),
     ]) func `the clock shows the documented waits`(strategy: HTTPRetryStrategy, seconds: [Int]) async {
         let scene = RetryScene(.answering(503))
         let result = await scene.load { ($0.retryStrategy, $0.maximumRetries) = (strategy, 3) }

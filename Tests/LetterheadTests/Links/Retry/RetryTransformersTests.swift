@@ -45,9 +45,7 @@ private struct Broken: Error, Equatable {}
         #expect(response.headers.values(for: "X-Changed") == ["by T1", "by T2"])
     }
 
-    @Test func `an endpoint's transformers run after the client's, and for no other requests`()
-        async throws
-    {
+    @Test func `an endpoint's transformers run after the client's, and for no other requests`() async throws {
         let chain = chain(.answering(200), transformers: [transformer("client")], validators: [])
         let own = transformer("own")
         _ = try await chain.load(.plain { $0.responseTransformers = [own] })

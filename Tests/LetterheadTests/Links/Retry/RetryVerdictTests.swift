@@ -63,9 +63,7 @@ private enum Note: HTTPRequestOption {
     @Test func `a failure can be replaced by a response, which is judged as such`() async {
         let rescue = ClosureValidator(
             response: { _, _ in .nextValidator },
-            failure: { failure, _ in
-                .nextValidatorWithResponse(HTTPResponse(request: failure.request, status: 203))
-            })
+            failure: { failure, _ in .nextValidatorWithResponse(HTTPResponse(request: failure.request, status: 203)) })
         let scene = RetryScene(.failing(.cannotConnect), validators: [note("1"), rescue, note("3")])
         #expect(await scene.load().status == 203)
         #expect(journal.all == ["1 failure", "3"])
@@ -210,9 +208,7 @@ private enum Note: HTTPRequestOption {
         #expect(try await response.body.data() == Data("xxx".utf8))
     }
 
-    @Test func `a streamed response that is truncated after its delivery is an error, and not retried`()
-        async throws
-    {
+    @Test func `a streamed response that is truncated after its delivery is an error, and not retried`() async throws {
         let mock = MockLoader { request in
             let chunks = Chunks(2)
             return HTTPResponse(

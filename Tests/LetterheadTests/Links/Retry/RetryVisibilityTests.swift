@@ -40,10 +40,9 @@ import Testing
         #expect(
             journal.all == [
                 "sent", "client 1 at 0.0 seconds 503 1.0 seconds delayed by 1 s 1",
-                "own 1 at 0.0 seconds 503 1.0 seconds delayed by 1 s 1",
-                "sent", "client 2 at 1.0 seconds 503 1.0 seconds delayed by 1 s 2",
-                "own 2 at 1.0 seconds 503 1.0 seconds delayed by 1 s 2",
-                "sent",
+                "own 1 at 0.0 seconds 503 1.0 seconds delayed by 1 s 1", "sent",
+                "client 2 at 1.0 seconds 503 1.0 seconds delayed by 1 s 2",
+                "own 2 at 1.0 seconds 503 1.0 seconds delayed by 1 s 2", "sent",
             ])
     }
 
