@@ -33,18 +33,16 @@ private struct Lost: Error, CustomStringConvertible {
             says: "every duration at most one year"),
         Case("a deadline of zero", Deadline(.zero), says: "the deadline is zero or less"),
         Case("a negative deadline", Deadline(.seconds(Int64.min)), says: "the deadline is zero or less"),
+        Case("a negative limit of a throttle", Throttle(limit: -1), says: "of the Throttle is negative"),
+        Case("a negative queue", Throttle(limit: 0, queueLimit: -1), says: "of the Throttle is negative"),
+        Case("a negative limit of redirects", FollowRedirects(.safely.limit(-1)), says: "limit is negative"),
         Case("a redirect without a host", custom { $0.host = nil }, says: "host"),
         Case("a redirect to an empty host", custom { $0.host = "" }, says: "host"),
         Case("a redirect to another scheme", custom { $0.scheme = "ftp" }, says: "scheme"),
     ]
 
     private static func custom(_ change: @escaping @Sendable (inout HTTPRequest) -> Void) -> FollowRedirects {
-        FollowRedirects(
-            .custom { proposal, _ in
-                var hop = proposal
-                change(&hop)
-                return hop
-            })
+        FollowRedirects(.custom { proposal, _ in proposal.with(change) })
     }
 
     @Test(arguments: cases) func `an invalid setting fails each load, and the error names it`(_ bad: Case)
@@ -76,8 +74,7 @@ private struct Lost: Error, CustomStringConvertible {
     // One after another, because the cases of one link share what it counts.
     @Test(.serialized, arguments: extremes, [Int.min, 0, .max])
     func `a setting at the end of its range works`(_ extreme: Case, priority: Int) async throws {
-        var request = try HTTPRequest.to("https://a.test/1")
-        request.throttling = .priority(priority)
+        let request = try HTTPRequest.to("https://a.test/1").with { $0.throttling = .priority(priority) }
         let mock = MockLoader { request in
             HTTPResponse(
                 request: request, status: 429,

@@ -29,11 +29,7 @@ import Testing
     private func retry() -> Retry { Retry(validators: [], Backoff(maximumRetries: 1, clock: clock, random: { 1 })) }
 
     private func request(_ path: RequestPath = "/") -> HTTPRequest {
-        var request = HTTPRequest()
-        request.host = "a.test"
-        request.path = path
-        request.retryStrategy = .delayed(.seconds(5))
-        return request
+        HTTPRequest().with { ($0.host, $0.path, $0.retryStrategy) = ("a.test", path, .delayed(.seconds(5))) }
     }
 
     /// Loads, looks at what is held during the back-off, and lets it pass.
@@ -85,10 +81,8 @@ import Testing
     func `credentials need a host, which the environment sets`(order: Order) async throws {
         let home = ServerEnvironment(baseURL: try #require(URL(string: "https://a.test")))
         let mock = MockLoader { .ok($0) }
-        var open = HTTPRequest()
-        open.path = "/me"
         let chain = order.join(ApplyEnvironment(home), Authenticate(.bearer("t")), mock)
-        let response = try await chain.load(open)
+        let response = try await chain.load(HTTPRequest().with { $0.path = "/me" })
         #expect(response.request.headers["Authorization"] == (order == .asRecommended ? "Bearer t" : nil))
     }
 

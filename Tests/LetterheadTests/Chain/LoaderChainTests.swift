@@ -45,10 +45,7 @@ private enum Marked: HTTPRequestOption {
 private struct Odd: Error {}
 
 private func request(_ lane: String? = nil) -> HTTPRequest {
-    var request = HTTPRequest()
-    request.host = "a.test"
-    request[option: Lane.self] = lane
-    return request
+    HTTPRequest().with { ($0.host, $0[option: Lane.self]) = ("a.test", lane) }
 }
 
 @Suite struct LoaderChainTests {
@@ -142,17 +139,14 @@ private func request(_ lane: String? = nil) -> HTTPRequest {
 
     @Test func `the link runs if the condition holds`() async throws {
         let chain = link.when(otherwise: other) { $0.method == .get } --> below --> mock
-        var post = request()
-        post.method = .post
+        let post = request().with { $0.method = .post }
         for request in [request(), post, post] { _ = try await chain.load(request) }
         #expect(link.loads == 1 && other.loads == 2 && below.loads == 3)
     }
 
     @Test func `a request opts out of a link by an option`() async throws {
         let chain = link.when(Marked.self) --> mock
-        var out = request()
-        out[option: Marked.self] = false
-        _ = try await chain.load(out)
+        _ = try await chain.load(request().with { $0[option: Marked.self] = false })
         #expect(link.loads == 0)
         _ = try await chain.load(request())
         #expect(link.loads == 1)
@@ -170,9 +164,7 @@ private func request(_ lane: String? = nil) -> HTTPRequest {
         let (inside, below, mock) = (Note("inside"), Note("below"), MockLoader { .ok($0) })
         let other = inside --> MockLoader { HTTPResponse(request: $0, status: .accepted) }
         let chain = other.when { $0.host == "local.test" } --> below --> mock
-        var local = request()
-        local.host = "local.test"
-        #expect(try await chain.load(local).status == .accepted)
+        #expect(try await chain.load(request().with { $0.host = "local.test" }).status == .accepted)
         #expect(below.loads == 0)
         #expect(try await chain.load(request()).status == .ok)
         #expect(inside.loads == 1 && below.loads == 1)

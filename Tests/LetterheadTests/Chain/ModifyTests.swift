@@ -45,8 +45,7 @@ private struct Refused: Error {}
                 request.loadValues[option: Shard.self] = 3
                 (request.logicalOrigin, request.homeOrigin) = (origin, origin)
             } --> mock
-        var request = try HTTPRequest.to("https://h")
-        request.loadValues[option: Earlier.self] = 1
+        let request = try HTTPRequest.to("https://h").with { $0.loadValues[option: Earlier.self] = 1 }
         _ = try await chain.load(request)
         let sent = try #require(mock.requests.first)
         #expect(sent.loadValues[option: Shard.self] == 3 && sent.loadValues[option: Earlier.self] == 1)

@@ -39,24 +39,15 @@ private func authorization(
         #expect(mock.requests.first?.headers["Authorization"] == nil)
     }
 
-    @Test func `a request's own credentials are sent to the origin of the request`() async throws {
-        #expect(try await authorization(of: "https://other.example/me", own: .bearer("t")) == "Bearer t")
-    }
-
-    @Test func `a client without an environment signs nothing`() async throws {
-        for client in [HTTPAuthentication.bearer("t"), .bearer { _ in "t" }] {
-            let url = "https://other.example/me"
-            #expect(try await authorization(of: url, client: client, environment: nil) == nil)
-        }
-    }
-
-    @Test(arguments: [("https://b.example/x", "Bearer t"), ("https://other.example/me", nil)])
-    func `a client without an environment signs requests to allowed origins`(
-        url: String, expected: String?
-    ) async throws {
-        let bearer = HTTPAuthentication.bearer("t", allowedOrigins: [URL(string: "https://b.example")!])
-        #expect(try await authorization(of: url, client: bearer, environment: nil) == expected)
-    }
+    @Test(
+        arguments: [
+            ("https://other.example/me", .bearer("t"), nil), ("https://other.example/me", .bearer { _ in "t" }, nil),
+            ("https://other.example/me", .bearer("t", allowedOrigins: [URL(string: "https://b.example")!]), nil),
+            ("https://b.example/x", .bearer("t", allowedOrigins: [URL(string: "https://b.example")!]), "Bearer t"),
+        ] as [(String, HTTPAuthentication, String?)])
+    func `a client without an environment signs requests to allowed origins only`(
+        url: String, client: HTTPAuthentication, expected: String?
+    ) async throws { #expect(try await authorization(of: url, client: client, environment: nil) == expected) }
 
     @Test func `an attempt that was signed does not say that an earlier attempt was not signed`() async throws {
         let mock = MockLoader { HTTPResponse(request: $0, status: .unauthorized) }
@@ -68,8 +59,13 @@ private func authorization(
         #expect(error?.code == .unacceptableStatus && error?.message.contains("was not signed") == false)
     }
 
-    @Test(arguments: ["http://127.0.0.1:8080/", "http://127.1.2.3/", "http://localhost:1/", "http://[::1]:80/"])
-    func `credentials are sent over plain http to the local machine`(url: String) async throws {
+    @Test(arguments: [
+        "https://other.example/me", "http://127.0.0.1:8080/", "http://127.1.2.3/", "http://localhost:1/",
+        "http://[::1]:80/",
+    ])
+    func `a request's own credentials are sent to its origin, also over plain http to the local machine`(
+        url: String
+    ) async throws {
         #expect(try await authorization(of: url, own: .bearer("t")) == "Bearer t")
     }
 

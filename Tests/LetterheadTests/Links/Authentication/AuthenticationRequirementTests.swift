@@ -3,6 +3,7 @@ import Foundation
 import Letterhead
 import LetterheadSigning
 import LetterheadTesting
+import TestKit
 import Testing
 
 private let api = URL(string: "https://api.example.com") ?? URL(filePath: "/")
@@ -20,10 +21,7 @@ private let api = URL(string: "https://api.example.com") ?? URL(filePath: "/")
     }
 
     private func failure(_ client: HTTPClient, _ template: some RequestTemplate) async -> HTTPError? {
-        do {
-            _ = try await client.send(template)
-            return nil
-        } catch { return error as? HTTPError }
+        await TestKit.failure { try await client.send(template) }
     }
 
     @Test func `without credentials, a request that requires them fails before anything is sent`() async throws {
@@ -81,11 +79,7 @@ private let api = URL(string: "https://api.example.com") ?? URL(filePath: "/")
     }
 
     @Test func `a one-shot body is sent once, signed or not`() async throws {
-        struct OneShot: HTTPBody {
-            var isReplayable: Bool { false }
-            func encode() throws -> Data { Data("once".utf8) }
-        }
-        let post = Post<HTTPResponse>("a").body(OneShot()).authenticated(.optional)
+        let post = Post<HTTPResponse>("a").body(Words(isReplayable: false)).authenticated(.optional)
         _ = try await client(.bearer { _ in nil }).send(post)
         _ = try await client(.digest(user: "u", password: "p")).send(post)
         #expect(await failure(client(.bearer("old")), post)?.response?.status == 401)

@@ -39,20 +39,22 @@ private final class Switch: Sendable {
     func client(_ authentication: HTTPAuthentication, _ mock: MockLoader) -> HTTPClient {
         HTTPClient(
             environment: .provided { _ in ServerEnvironment(baseURL: self.url.withLock { $0 }) },
-            authentication: authentication,
-            transport: mock)
+            authentication: authentication, transport: mock)
     }
 }
 
 @Suite struct CredentialOriginTests {
     private let mock = MockLoader { .ok($0) }
 
+    private func client(_ authentication: HTTPAuthentication) -> HTTPClient {
+        HTTPClient(environment: ServerEnvironment(baseURL: first), authentication: authentication, transport: mock)
+    }
+
     @Test(arguments: OriginCase.all)
     func `a client's credentials are not sent when a request brings an environment of another origin`(
         kind: OriginCase
     ) async throws {
-        let client = HTTPClient(
-            environment: ServerEnvironment(baseURL: first), authentication: kind.make(nil), transport: mock)
+        let client = client(kind.make(nil))
         let upload = TestEndpoint<HTTPResponse>("upload").environment(ServerEnvironment(baseURL: second))
         for _ in 0..<2 {
             _ = try await client.send(upload)
@@ -65,12 +67,10 @@ private final class Switch: Sendable {
     func `a client's credentials are sent to an environment of the same origin, and to allowed origins`(
         kind: OriginCase
     ) async throws {
-        let home = ServerEnvironment(baseURL: first)
         let same = TestEndpoint<HTTPResponse>("a").environment(ServerEnvironment(baseURL: first.appending(path: "v2")))
-        _ = try await HTTPClient(environment: home, authentication: kind.make(nil), transport: mock).send(same)
+        _ = try await client(kind.make(nil)).send(same)
         let upload = TestEndpoint<HTTPResponse>("a").environment(ServerEnvironment(baseURL: second))
-        let named = HTTPClient(environment: home, authentication: kind.make([first, second]), transport: mock)
-        _ = try await named.send(upload)
+        _ = try await client(kind.make([first, second])).send(upload)
         #expect(mock.authorizations == ["Bearer t", "Bearer t"])
     }
 
@@ -80,33 +80,23 @@ private final class Switch: Sendable {
             var baseURL: URL? { second }
             var path: RequestPath { "me" }
         }
-        let client = HTTPClient(
-            environment: ServerEnvironment(baseURL: first), authentication: kind.make(nil), transport: mock)
+        let client = client(kind.make(nil))
         _ = try await client.send(Elsewhere())
         _ = try await HTTPClient(authentication: kind.make(nil), transport: mock).send(Elsewhere())
         #expect(mock.authorizations == [nil, nil])
     }
 
-    @Test(arguments: OriginCase.all)
-    func `credentials are not sent to the new origin of an environment that changes`(kind: OriginCase) async throws {
+    @Test(arguments: OriginCase.all, [nil, [first, second]] as [[URL]?])
+    func `credentials are sent to the new origin of an environment that changes only if it is allowed`(
+        kind: OriginCase, allowed: [URL]?
+    ) async throws {
         let environment = Switch()
-        let client = environment.client(kind.make(nil), mock)
+        let client = environment.client(kind.make(allowed), mock)
         for url in [first, second, first] {
             environment.turn(to: url)
             _ = try await client.send(TestEndpoint<HTTPResponse>("me"))
         }
-        #expect(mock.authorizations == ["Bearer t", nil, "Bearer t"])
-    }
-
-    @Test(arguments: OriginCase.all)
-    func `credentials are sent to the new origin of an environment if it is allowed`(kind: OriginCase) async throws {
-        let environment = Switch()
-        let client = environment.client(kind.make([first, second]), mock)
-        for url in [first, second] {
-            environment.turn(to: url)
-            _ = try await client.send(TestEndpoint<HTTPResponse>("me"))
-        }
-        #expect(mock.authorizations == ["Bearer t", "Bearer t"])
+        #expect(mock.authorizations == ["Bearer t", allowed == nil ? nil : "Bearer t", "Bearer t"])
     }
 
     @Test(arguments: OriginCase.all)
@@ -199,9 +189,7 @@ private final class Switch: Sendable {
     }
 
     @Test func `a named method of the client is refused at another origin than the client's`() async throws {
-        let client = HTTPClient(
-            environment: ServerEnvironment(baseURL: first), authentication: .composite(["user": .bearer("t")]),
-            transport: mock)
+        let client = client(.composite(["user": .bearer("t")]))
         let named = TestEndpoint<HTTPResponse>("me").authenticated(by: .named("user"))
         _ = try await client.send(named)
         let error = await failure { try await client.send(named.environment(ServerEnvironment(baseURL: second))) }

@@ -178,12 +178,8 @@ private struct RegistryTokens: CredentialProvider {
     }
 
     @Test func `the 401 of a one-shot body is kept for the next request`() async throws {
-        struct Once: HTTPBody {
-            var isReplayable: Bool { false }
-            func encode() throws -> Data { Data("once".utf8) }
-        }
         let client = registry(RegistryTokens(journal: journal))
-        #expect(try await send("/a", over: client, body: Once()) == 401)
+        #expect(try await send("/a", over: client, body: Words(isReplayable: false)) == 401)
         #expect(try await send("/a", over: client) == 200)
         #expect(journal.all == ["/a none", "/a scope=/a"])
     }

@@ -84,8 +84,7 @@ private func sent(
         let client = HTTPClient(
             environment: ServerEnvironment("https://a.example"),
             authentication: .bearer(each: { token.map { Secret($0) } }), transport: mock)
-        var request = HTTPRequest { $0.path = "a" }
-        request.authenticationRequirement = requirement
+        let request = HTTPRequest().with { ($0.path, $0.authenticationRequirement) = ("a", requirement) }
         let error = await #expect(throws: HTTPError.self) { try await client.send(request) }
         #expect(error?.code == code && error?.message.contains(rule) == true && mock.requests.isEmpty)
     }

@@ -155,19 +155,6 @@ private func server(good: CredentialGate.Tokens) -> MockLoader {
         #expect(error?.code == .cannotAuthenticate && error?.response?.status == .unauthorized)
     }
 
-    @Test func `a one-shot body is not sent again, and the next request obtains a new credential`() async throws {
-        let mock = MockLoader()
-            .then { HTTPResponse(request: $0, status: .unauthorized) }
-            .then { HTTPResponse(request: $0, status: .ok) }
-        let counter = Atomic(0)
-        let bearer = HTTPAuthentication.bearer { _ in Secret("t\(counter.add(1, ordering: .relaxed).newValue)") }
-        let chain = home --> Authenticate(bearer) --> mock
-        let request = HTTPRequest(method: .post, url: api).with { $0.body = OnceBody() }
-        #expect(try await chain.load(request).status == .unauthorized)
-        #expect(try await chain.load(HTTPRequest(url: api)).status == .ok)
-        #expect(mock.requests.map { $0.headers["Authorization"] } == ["Bearer t1", "Bearer t2"])
-    }
-
     @Test func `a reset fails all waiting requests, and the next request calls the provider again`() async throws {
         let gate = CredentialGate()
         gate.tokens.insert("t2")
@@ -244,9 +231,4 @@ private struct FailingRefresh: CredentialProvider {
     func sign(_ request: inout HTTPRequest, with credential: Secret) throws {}
 
     func freshness(of credential: Secret, for request: HTTPRequest) -> HTTPAuthentication.Freshness { .expired }
-}
-
-private struct OnceBody: HTTPBody {
-    var isReplayable: Bool { false }
-    func encode() throws -> Data { Data("once".utf8) }
 }

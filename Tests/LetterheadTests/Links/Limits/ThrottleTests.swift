@@ -185,12 +185,6 @@ private func request(_ path: RequestPath, _ throttling: Throttle.Settings = .alw
         #expect(try await third[0].value.get().status == .ok)
     }
 
-    @Test(arguments: [Throttle(limit: -1), Throttle(limit: 0, queueLimit: -1)])
-    func `a negative limit is an error`(throttle: Throttle) async throws {
-        let error = await #expect(throws: HTTPError.self) { try await (throttle --> gate).load(request("/")) }
-        #expect(error?.code == .invalidRequest && error?.message.contains("negative") == true)
-    }
-
     @Test func `a limit that becomes negative fails all waiting loads`() async throws {
         let throttle = Throttle(limit: 0)
         let tasks = await start([request("/1")], throttle)

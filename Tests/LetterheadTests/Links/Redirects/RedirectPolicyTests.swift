@@ -49,25 +49,10 @@ import Testing
         let mock = MockLoader.redirecting(["https://a.test/1": (302, "/2"), "https://a.test/other": (302, "/3")])
         let policy = RedirectPolicy.custom { proposal, response in
             #expect(response.status == .found)
-            guard proposal.path == "/2" else { return nil }
-            var proposal = proposal
-            proposal.path = "/other"
-            return proposal
+            return proposal.path == "/2" ? proposal.with { $0.path = "/other" } : nil
         }
         let response = try await (FollowRedirects(policy) --> mock).load(try .to("https://a.test/1"))
         #expect(response.request.path == "/other" && response.redirectRefusal == .policy)
-    }
-
-    @Test func `a custom redirect without a host is an error`() async throws {
-        let mock = MockLoader.redirecting(["https://a.test/1": (302, "/2")])
-        let policy = RedirectPolicy.custom { proposal, _ in
-            var proposal = proposal
-            proposal.host = nil
-            return proposal
-        }
-        let first = try HTTPRequest.to("https://a.test/1")
-        let error = await #expect(throws: HTTPError.self) { try await (FollowRedirects(policy) --> mock).load(first) }
-        #expect(error?.code == .invalidRequest && error?.response?.status == .found)
     }
 
     @Test func `a request that a custom policy creates receives no header that an earlier redirect has removed`()
@@ -83,11 +68,7 @@ import Testing
 
     @Test func `a custom policy sends no credentials to another origin`() async throws {
         let mock = MockLoader.redirecting(["https://a.test/1": (302, "/2")])
-        let policy = RedirectPolicy.custom { proposal, _ in
-            var proposal = proposal
-            proposal.host = "b.test"
-            return proposal
-        }
+        let policy = RedirectPolicy.custom { proposal, _ in proposal.with { $0.host = "b.test" } }
         let first = try HTTPRequest.to("https://a.test/1").with { $0.headers["Authorization"] = "secret" }
         let response = try await (FollowRedirects(policy) --> mock).load(first)
         #expect(response.request.host == "b.test" && response.request.headers.isEmpty)
