@@ -15,8 +15,7 @@ extension RequestSettings {
 
 @Suite struct HTTPRequestOptionTests {
     @Test func `an option that is set has its value, and copies are independent`() {
-        var request = HTTPRequest()
-        request[option: Tenant.self] = "acme"
+        let request = HTTPRequest().with { $0[option: Tenant.self] = "acme" }
         var copy = request
         copy[option: Tenant.self] = "other"
         #expect(request[option: Tenant.self] == "acme" && copy[option: Tenant.self] == "other")
@@ -38,8 +37,7 @@ extension RequestSettings {
     }
 
     @Test func `two options of one type do not collide`() {
-        var request = HTTPRequest()
-        request[option: Tenant.self] = "acme"
+        let request = HTTPRequest().with { $0[option: Tenant.self] = "acme" }
         #expect(request[option: Region.self] == "none")
     }
 
@@ -63,8 +61,7 @@ extension RequestSettings {
     }
 
     @Test func `no option is in the description of a request`() {
-        var request = HTTPRequest()
-        request[option: Tenant.self] = "acme"
+        let request = HTTPRequest().with { $0[option: Tenant.self] = "acme" }
         #expect(!"\(request)".contains("acme"))
         #expect(!String(reflecting: request).contains("acme"))
     }

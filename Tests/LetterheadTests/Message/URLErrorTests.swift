@@ -49,8 +49,7 @@
         @Test func `a loader's URLError keeps its code, and so does a scheme that isn't HTTP`() {
             let error = HTTPError(URLError(.notConnectedToInternet), request: request)
             #expect(error.code == .cannotConnect && error.urlError.code == .notConnectedToInternet)
-            var file = request
-            file.scheme = "ftp"
+            let file = request.with { $0.scheme = "ftp" }
             #expect(HTTPError(.invalidRequest, request: file).urlError.code == .unsupportedURL)
         }
 
