@@ -21,6 +21,11 @@ import Testing
         }
     }
 
+    private func client(_ transport: any HTTPLoader) -> HTTPClient {
+        HTTPClient(
+            environment: .of("https://a.test"), links: Deadline(.seconds(60), clock: clock), transport: transport)
+    }
+
     @Test func `links below read the time left, which decreases`() async throws {
         // A loader that keeps no time limits itself.
         let loader = AnyLoader { request in
@@ -37,8 +42,7 @@ import Testing
         let mock = TimeRecorder()
         let request = try HTTPRequest.to("https://a.test").with { $0.deadline = nil }
         _ = try await (Deadline(.seconds(60), clock: clock) --> mock).load(request)
-        let environment = ServerEnvironment(baseURL: try #require(URL(string: "https://a.test")))
-        let client = HTTPClient(environment: environment, links: Deadline(.seconds(60), clock: clock), transport: mock)
+        let client = client(mock)
         try await client.send(TestEndpoint("x").deadline(in: nil))
         try await client.send(TestEndpoint("x").deadline(in: .seconds(2)).deadline(in: nil))
         #expect(mock.left == [nil, nil, nil])
@@ -52,8 +56,7 @@ import Testing
             if request.path == "/slow" { throw request.deadlinePassed(while: "connecting") }
             return .ok(request)
         }
-        let environment = ServerEnvironment(baseURL: try #require(URL(string: "https://a.test")))
-        let client = HTTPClient(environment: environment, links: Deadline(.seconds(60), clock: clock), transport: mock)
+        let client = client(mock)
         let response = try await client.send(try .to("https://a.test/x"))
         #expect(response.request.timeLeft == nil)
         let error = await #expect(throws: HTTPError.self) { try await client.send(try .to("https://a.test/slow")) }
@@ -67,8 +70,7 @@ import Testing
 
     @Test func `a request within the load of another keeps the deadline of the outer load`() async throws {
         let mock = TimeRecorder()
-        let environment = ServerEnvironment(baseURL: try #require(URL(string: "https://a.test")))
-        let inner = HTTPClient(environment: environment, transport: mock)
+        let inner = HTTPClient(environment: .of("https://a.test"), transport: mock)
         let outer = Deadline(.seconds(60), clock: clock) --> AnyLoader { try await inner.send($0) }
         let response = try await outer.load(try .to("https://a.test"))
         #expect(mock.left[0] == .seconds(60) && response.request.timeLeft == nil)
@@ -85,11 +87,9 @@ import Testing
             let body = HTTPResponseBody(length: nil) { throw HTTPError(.connectionLost, request: request) }
             return HTTPResponse(request: request, status: .ok, body: body)
         }
-        let limit = Backoff(clock: clock)
         let client = HTTPClient(
-            environment: ServerEnvironment("https://a.test"), retrying: limit,
-            links: Deadline(.seconds(60), clock: clock), transport: mock
-        )
+            environment: .of("https://a.test"), retrying: Backoff(clock: clock),
+            links: Deadline(.seconds(60), clock: clock), transport: mock)
         let redirected = await #expect(throws: HTTPError.self) { try await client.send(Get<Data>("from")) }
         #expect(redirected?.response?.request.path == "/lost")
         let response = try await client.stream(Get<Data>("streamed"))
@@ -176,9 +176,8 @@ import Testing
         transport: TransportTests.Transport, timeout: Int
     ) async throws {
         let server = try await MockServer.start { _ in MockServer.Response().fault(.stall, at: .responseStart) }
-        var request = HTTPRequest(url: server.url)
-        request.deadline = .milliseconds(60)
-        request.timeout = .seconds(timeout)
+        let request = HTTPRequest(url: server.url)
+            .with { ($0.deadline, $0.timeout) = (.milliseconds(60), .seconds(timeout)) }
         let chain = Deadline() --> transport.loader
         let error = await #expect(throws: HTTPError.self) { try await chain.load(request) }
         #expect(error?.code == .timedOut && error?.message.hasPrefix("the deadline passed while ") == true)
@@ -201,9 +200,8 @@ import Testing
         let server = try await MockServer.start { _ in
             MockServer.Response(body: Data(count: 100_000)).fault(.stall, at: .responseBody)
         }
-        var request = HTTPRequest(url: server.url)
-        request.deadline = .milliseconds(400)
-        request.responseDelivery = .streamed
+        let request = HTTPRequest(url: server.url)
+            .with { ($0.deadline, $0.responseDelivery) = (.milliseconds(400), .streamed) }
         let chain = Deadline() --> transport.loader
         let error = await #expect(throws: HTTPError.self) { try await chain.load(request).body.data() }
         #expect(error?.code == .timedOut && error?.message.hasPrefix("the deadline passed while ") == true)

@@ -46,9 +46,7 @@ private func request(_ path: RequestPath = "/", method: HTTPMethod = .get) -> HT
             { $0.timeout = .seconds(100) }, { $0.idleTimeout = .seconds(100) }, { $0.connectTimeout = .seconds(100) },
             { $0.responseLimit = 5 }, { $0.authentication = .bearer("b") }, { $0.body = DataBody(Data("x".utf8)) },
             { $0.deduplication = .never }, { $0.deduplication = .key("own") }, { $0.removedHeaders = [.authorization] },
-            {
-                $0.serverEnvironment = URL(string: "https://a.test").map { ServerEnvironment(baseURL: $0) }
-            },
+            { $0.serverEnvironment = .of("https://a.test") },
         ] as [@Sendable (inout HTTPRequest) -> Void])
     func `requests that differ are loaded separately`(change: @Sendable (inout HTTPRequest) -> Void) async throws {
         let (changed, chain) = (request().with(change), link --> held)
@@ -60,11 +58,17 @@ private func request(_ path: RequestPath = "/", method: HTTPMethod = .get) -> HT
         _ = try await (first, second)
     }
 
-    @Test(arguments: [HTTPMethod.post, .put, .patch, .delete])
-    func `requests with unsafe methods are loaded separately`(method: HTTPMethod) async throws {
-        let chain = link --> held
-        async let first = chain.load(request(method: method))
-        async let second = chain.load(request(method: method))
+    @Test(
+        arguments: [
+            { $0.method = .post }, { $0.method = .put }, { $0.method = .patch }, { $0.method = .delete },
+            { $0.responseDelivery = .streamed },
+        ] as [@Sendable (inout HTTPRequest) -> Void])
+    func `requests with unsafe methods and streaming requests share no load`(
+        change: @Sendable (inout HTTPRequest) -> Void
+    ) async throws {
+        let (sent, chain) = (request().with(change), link --> held)
+        async let first = chain.load(sent)
+        async let second = chain.load(sent)
         await held.waitForRunning(2)
         held.open()
         _ = try await (first, second)
@@ -177,16 +181,6 @@ private func request(_ path: RequestPath = "/", method: HTTPMethod = .get) -> HT
         let tasks = (0..<2).map { _ in Task { try await chain.load(request()).status } }
         for task in tasks { #expect(try await task.value == .ok) }
         #expect(mock.requests.count == 2)
-    }
-
-    @Test func `a streaming request shares no load`() async throws {
-        let sent = request().with { $0.responseDelivery = .streamed }
-        let chain = link --> held
-        async let first = chain.load(sent)
-        async let second = chain.load(sent)
-        await held.waitForRunning(2)
-        held.open()
-        _ = try await (first, second)
     }
 
     @Test func `each waits until its own deadline, and the load continues for the others`() async throws {

@@ -2,6 +2,7 @@
 import Foundation
 import Letterhead
 import LetterheadTesting
+import TestKit
 import Testing
 
 /// What a real server saw.
@@ -9,15 +10,8 @@ import Testing
     private let client = HTTPClient(retrying: Backoff(clock: TestClock(isAutomatic: true)))
 
     private func error(_ request: HTTPRequest) async -> HTTPError? {
-        var request = request
-        request.retryStrategy = .immediate
-        request.maximumRetries = 2
-        do {
-            _ = try await client.send(request)
-            return nil
-        } catch {
-            return error as? HTTPError
-        }
+        let request = request.with { ($0.retryStrategy, $0.maximumRetries) = (.immediate, 2) }
+        return await failure { try await client.send(request) }
     }
 
     private func withServer(
@@ -54,9 +48,8 @@ import Testing
             let server = try await MockServer.start()
             server.enqueue(.response(page))
             server.enqueue(.response(MockServer.Response(status: status, body: Data(count: status == .ok ? 3 : size))))
-            var request = HTTPRequest(url: server.url)
-            (request.responseDelivery, request.responseLimit) = (delivery, 100)
-            let error = await error(request)
+            let error = await error(
+                HTTPRequest(url: server.url).with { ($0.responseDelivery, $0.responseLimit) = (delivery, 100) })
             if status == .ok {
                 #expect(error == nil)
             } else {

@@ -75,11 +75,14 @@ import Testing
 @Suite(.timeLimit(.minutes(3))) struct IdempotencyTests {
     private func keys(_ scene: RetryScene) -> [String?] { scene.mock.requests.map { $0.headers[.idempotencyKey] } }
 
+    private func again(_ request: inout HTTPRequest, retries: Int = 1, _ change: (inout HTTPRequest) -> Void) {
+        (request.retryStrategy, request.maximumRetries) = (.immediate, retries)
+        change(&request)
+    }
+
     @Test func `a marked POST is retried, with one key in all attempts`() async throws {
         let scene = RetryScene(.answering(503))
-        _ = await scene.load(.post) {
-            $0.markIdempotent(); $0.retryStrategy = .immediate; $0.maximumRetries = 3
-        }
+        _ = await scene.load(.post) { again(&$0, retries: 3) { $0.markIdempotent() } }
         let key = try #require(keys(scene).first ?? nil)
         #expect(keys(scene) == Array(repeating: key, count: 4) && UUID(uuidString: key) != nil)
     }
@@ -93,20 +96,14 @@ import Testing
 
     @Test func `a custom key is used unchanged, in the mark or in the header`() async {
         let scene = RetryScene(.answering(503, 200, 503, 200))
-        _ = await scene.load(.post) {
-            $0.markIdempotent(key: "k1"); $0.retryStrategy = .immediate; $0.maximumRetries = 1
-        }
-        _ = await scene.load(.post) {
-            $0.headers[.idempotencyKey] = "k2"; $0.retryStrategy = .immediate; $0.maximumRetries = 1
-        }
+        _ = await scene.load(.post) { again(&$0) { $0.markIdempotent(key: "k1") } }
+        _ = await scene.load(.post) { again(&$0) { $0.headers[.idempotencyKey] = "k2" } }
         #expect(keys(scene) == ["k1", "k1", "k2", "k2"])
     }
 
     @Test func `a POST that only reads is retried without a key`() async throws {
         let scene = RetryScene(.answering(503, 200))
-        _ = await scene.load(.post) {
-            $0.markIdempotent(key: .none); $0.retryStrategy = .immediate; $0.maximumRetries = 1
-        }
+        _ = await scene.load(.post) { again(&$0) { $0.markIdempotent(key: .none) } }
         #expect(keys(scene) == [nil, nil])
         let template = Post<HTTPResponse>("search").idempotent(key: .none)
         #expect(try StandardRequestBuilder(template).request().isIdempotent)

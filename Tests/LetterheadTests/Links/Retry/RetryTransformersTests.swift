@@ -93,11 +93,7 @@ private struct Broken: Error, Equatable {}
     @Test func `two retries in one chain run an endpoint's own transformers once`() async throws {
         let own = transformer("own")
         let chain = Retry() --> Retry() --> MockLoader.answering(200)
-        _ = try await chain.load(
-            .plain {
-                $0.responseTransformers = [own]
-                $0.maximumRetries = 1
-            })
+        _ = try await chain.load(.plain { ($0.responseTransformers, $0.maximumRetries) = ([own], 1) })
         #expect(journal.all == ["own"])
     }
 

@@ -195,10 +195,7 @@ private struct GuestToken: RequestTemplate {
 
     @Test func `a plain request is decoded with the decoder of the client`() async throws {
         let plain = ClosureValidator(
-            sending: { _, _ in
-                let request = HTTPRequest().with { ($0.method, $0.path) = (.post, "token") }
-                return request
-            },
+            sending: { _, _ in HTTPRequest().with { ($0.method, $0.path) = (.post, "token") } },
             onResponse: { original, answer in
                 let token = try await answer.decode(Token.self)
                 original.headers.setSecret("Bearer \(token.value)", for: .authorization)

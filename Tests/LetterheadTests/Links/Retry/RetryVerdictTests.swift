@@ -164,11 +164,6 @@ private enum Note: HTTPRequestOption {
         }
     }
 
-    @Test func `the default validator does not fail a response because of its status`() async {
-        #expect(await RetryScene(.answering(404)).load().status == 404)
-        #expect(await RetryScene(.answering(503), maximumRetries: 1).load().status == 503)
-    }
-
     @Test func `an endpoint's own validators judge before the client's`() async {
         let scene = RetryScene(.answering(200), validators: [note("client")])
         let own = note("own")
