@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import LetterheadTesting
-import Synchronization
 import TestKit
 import Testing
 
@@ -11,24 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(3))) struct BodyEndTests {
     private struct Odd: Error {}
 
-    /// What a link has seen, in order. A class, because closures share it.
-    private final class Record: Sendable {
-        private let entries = Mutex<[String]>([])
-
-        var all: [String] { entries.withLock { $0 } }
-
-        func note(_ entry: String) { entries.withLock { $0.append(entry) } }
-
-        func note(_ end: HTTPResponseBody.End) {
-            switch end {
-            case .complete: note("complete")
-            case .failed(let error): note("failed: \(type(of: error))")
-            case .dropped: note("dropped")
-            }
-        }
-    }
-
-    private let record = Record()
+    private let record = Journal()
     private let pulled = OneShot<Void>()
     private let answer = OneShot<Data?>()
 
@@ -42,8 +24,8 @@ import Testing
                 guard pulls.next() == 1 else { return nil }
                 pulled.set(())
                 return await answer.value
-            }, cancel: { record.note("cancel") })
-        body.onEnd { record.note($0) }
+            }, cancel: { record.write("cancel") })
+        body.onEnd { record.write($0) }
         return body
     }
 
@@ -51,10 +33,10 @@ import Testing
     private func mapped() -> HTTPResponseBody {
         let record = record
         let body = body().map { piece in
-            record.note("piece of \(piece.count)")
+            record.write("piece of \(piece.count)")
             return piece
         }
-        body.onEnd { _ in record.note("end") }
+        body.onEnd { _ in record.write("end") }
         return body
     }
 
@@ -113,11 +95,11 @@ import Testing
 
     @Test func `a pull that fails ends the body with its error`() async {
         let record = record
-        let body = HTTPResponseBody(length: nil, pull: { throw Odd() }, cancel: { record.note("cancel") })
-        body.onEnd { record.note($0) }
+        let body = HTTPResponseBody(length: nil, pull: { throw Odd() }, cancel: { record.write("cancel") })
+        body.onEnd { record.write($0) }
         await #expect(throws: Odd.self) { try await body.data() }
         #expect(record.all == ["cancel", "failed: Odd"])
-        body.onEnd { _ in record.note("late") }
+        body.onEnd { _ in record.write("late") }
         #expect(record.all.last == "late")
     }
 
@@ -143,7 +125,7 @@ import Testing
 
     @Test func `a body in memory has ended`() {
         let record = record
-        HTTPResponseBody(Data("abc".utf8)).onEnd { record.note($0) }
+        HTTPResponseBody(Data("abc".utf8)).onEnd { record.write($0) }
         #expect(record.all == ["complete"])
     }
 
@@ -154,12 +136,12 @@ import Testing
             pull: {
                 pulled.set(())
                 do { try await Task.sleep(for: .seconds(3_600)) } catch {
-                    record.note("cancelled")
+                    record.write("cancelled")
                     throw error
                 }
                 return nil
-            }, cancel: { record.note("cancel") })
-        body.onEnd { record.note($0) }
+            }, cancel: { record.write("cancel") })
+        body.onEnd { record.write($0) }
         let read = Task {
             let error = await #expect(throws: Odd.self) { try await body.data() }
             return (error, Task.isCancelled)
@@ -228,5 +210,15 @@ import Testing
         let first = try await chain.load(request)
         #expect(throttle.running == 1)
         withExtendedLifetime(first) {}
+    }
+}
+
+extension Journal {
+    fileprivate func write(_ end: HTTPResponseBody.End) {
+        switch end {
+        case .complete: write("complete")
+        case .failed(let error): write("failed: \(type(of: error))")
+        case .dropped: write("dropped")
+        }
     }
 }
