@@ -18,10 +18,7 @@ import Testing
     }
 
     private func url(_ path: RequestPath, in environment: ServerEnvironment) throws -> String {
-        var request = HTTPRequest()
-        request.path = path
-        environment.apply(to: &request)
-        return try request.urlString()
+        try HTTPRequest().with { $0.path = path }.with(environment.apply(to:)).urlString()
     }
 
     @Test(
@@ -44,9 +41,7 @@ import Testing
 
     @Test func `an invalid path is refused after a prefix, too`() throws {
         for path in ["//evil", "http://evil", "a?b"] as [RequestPath] {
-            var request = HTTPRequest()
-            request.path = path
-            try environment().apply(to: &request)
+            let request = try HTTPRequest().with { $0.path = path }.with(environment().apply(to:))
             #expect(throws: HTTPError.self) { try request.validate() }
             #expect(request.host == "env.example")
         }
@@ -55,61 +50,47 @@ import Testing
     @Test(arguments: ["https://other.example/people", "http://env.example/people", "https://env.example:8443/people"])
     func `a request to a different host, scheme or port receives nothing`(text: String) throws {
         let environment = try environment(headers: ["X": "1"], query: ["k": 1])
-        var request = HTTPRequest(url: try #require(URL(string: text)))
-        environment.apply(to: &request)
+        let request = HTTPRequest(url: try #require(URL(string: text))).with(environment.apply(to:))
         #expect(try request.urlString() == text && request.headers.isEmpty)
     }
 
     @Test func `an absolute request to the same origin receives headers and query, and keeps its path`() throws {
         let environment = try environment(headers: ["X": "1"], query: ["k": 1])
-        var request = HTTPRequest(url: try #require(URL(string: "https://ENV.example:443/people")))
-        environment.apply(to: &request)
+        let request = HTTPRequest(url: try #require(URL(string: "https://ENV.example:443/people")))
+            .with(environment.apply(to:))
         #expect(request.target == "/people?k=1" && request.headers == ["X": "1"])
     }
 
     @Test func `missing query items are added, those of the base URL first`() throws {
         let environment = try environment("https://h?k=1&b=2", query: ["k": 3, "j": 4])
-        var request = HTTPRequest()
-        request[query: "own"] = "0"
-        environment.apply(to: &request)
+        let request = HTTPRequest().with { $0[query: "own"] = "0" }.with(environment.apply(to:))
         #expect(request.query.escaped == "own=0&k=1&b=2&j=4")
-        var other = HTTPRequest()
-        other[query: "k"] = "9"
-        environment.apply(to: &other)
+        let other = HTTPRequest().with { $0[query: "k"] = "9" }.with(environment.apply(to:))
         #expect(other.query.escaped == "k=9&b=2&j=4")
     }
 
     @Test func `the method applies to requests that set none`() throws {
         let environment = try environment(method: .post)
-        var open = HTTPRequest()
-        environment.apply(to: &open)
-        #expect(open.method == .post)
-        var named = HTTPRequest()
-        named.method = .get
-        environment.apply(to: &named)
-        #expect(named.method == .get)
+        #expect(HTTPRequest().with(environment.apply(to:)).method == .post)
+        #expect(HTTPRequest().with { $0.method = .get }.with(environment.apply(to:)).method == .get)
     }
 
     @Test func `a request with its own scheme or port keeps it, and receives no headers`() throws {
         let environment = try environment(headers: ["X": "1"])
-        var request = HTTPRequest()
-        request.port = 8443
-        environment.apply(to: &request)
+        let request = HTTPRequest().with { $0.port = 8443 }.with(environment.apply(to:))
         #expect(try request.urlString() == "https://env.example:8443/api" && request.headers.isEmpty)
     }
 
     @Test func `a base URL without scheme is https, and its headers are sent too`() throws {
         let environment = try environment("//env.example/api", headers: ["X": "1"])
-        var request = HTTPRequest()
-        environment.apply(to: &request)
+        let request = HTTPRequest().with(environment.apply(to:))
         #expect(try request.urlString() == "https://env.example/api" && request.headers == ["X": "1"])
     }
 
     @Test(arguments: ["api", "https:///x", ""])
     func `a base URL without host leaves the request without one`(text: String) throws {
         guard let url = URL(string: text) else { return }
-        var request = HTTPRequest()
-        ServerEnvironment(baseURL: url).apply(to: &request)
+        let request = HTTPRequest().with(ServerEnvironment(baseURL: url).apply(to:))
         let error = #expect(throws: HTTPError.self) { try request.validate() }
         #expect(error?.message.contains("host") == true)
     }

@@ -24,12 +24,6 @@ private func hex(_ bytes: [UInt8]) -> String {
         #expect(hex(SHA256Hash.hash(Array(message.utf8))) == digest)
     }
 
-    @Test func `a million letters have the hash of NIST`() {
-        #expect(
-            hex(SHA256Hash.hash([UInt8](repeating: UInt8(ascii: "a"), count: 1_000_000)))
-                == "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0")
-    }
-
     @Test(arguments: [
         (55, "9f4390f8d30c2dd92ec9f095b65e2b9ae9b0a925a5258e241c9f1e910f734318"),
         (56, "b35439a4ac6f0948b6d6f9e3c6af0f5f590ce20f1bde7090ef7970686ec6738a"),
@@ -39,8 +33,11 @@ private func hex(_ bytes: [UInt8]) -> String {
         (65, "635361c48bb9eab14198e76ea8ab7f1a41685d6ad62aa9146d301d4f17eb0ae0"),
         (119, "31eba51c313a5c08226adf18d4a359cfdfd8d2e816b13f4af952f7ea6584dcfb"),
         (120, "2f3d335432c70b580af0e8e1b3674a7c020d683aa5f73aaaedfdc55af904c21c"),
+        (1_000_000, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"),
     ])
-    func `messages at the limits of a block are padded correctly`(count: Int, digest: String) {
+    func `messages at the limits of a block are padded correctly, and a million letters have the hash of NIST`(
+        count: Int, digest: String
+    ) {
         #expect(hex(SHA256Hash.hash([UInt8](repeating: UInt8(ascii: "a"), count: count))) == digest)
     }
 
