@@ -384,8 +384,7 @@ private struct NoCredentials: CredentialProvider {
         }
         var request = HTTPRequest(url: url)
         request.authenticationRequirement = requirement
-        let sent = request
-        let result = await (Authenticate(challenge) --> mock).result(of: sent)
+        let result = await (Authenticate(challenge) --> mock).result(of: request)
         #expect(calls.value == 1 && mock.requests.count == (requirement == nil ? 1 : 2))
         let after = try? result.get().request
         if case .failure(let error) = result {
@@ -398,9 +397,4 @@ private struct NoCredentials: CredentialProvider {
 
 extension HTTPRequest {
     fileprivate var url: URL? { try? (self.url() as URL) }
-}
-
-private struct OneShot: HTTPBody {
-    var isReplayable: Bool { false }
-    func encode() throws -> Data { Data("once".utf8) }
 }

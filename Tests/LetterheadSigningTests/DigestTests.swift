@@ -312,7 +312,7 @@ private final class DigestServer: HTTPLoader {
     }
 }
 
-private struct OneShot: HTTPBody {
+struct OneShot: HTTPBody {
     var isReplayable: Bool { false }
     func encode() throws -> Data { Data("once".utf8) }
 }

@@ -10,9 +10,7 @@ import Testing
 private func limited(_ path: RequestPath = "/", host: String = "a.test", _ throttling: Throttle.Settings = .always)
     -> HTTPRequest
 {
-    var request = HTTPRequest()
-    request.host = host
-    request.path = path
+    var request = HTTPRequest(host: host, path: path)
     request.throttling = throttling
     return request
 }

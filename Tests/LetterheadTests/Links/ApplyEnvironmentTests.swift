@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Letterhead
 import LetterheadTesting
-import Synchronization
 import TestKit
 import Testing
 
@@ -69,15 +68,15 @@ import Testing
 
     @Test func `a closure receives the request, and is not called if the request has its own environment`() async throws
     {
-        let seen = Mutex<[String]>([])
+        let seen = Journal()
         let link = ApplyEnvironment(
             .provided { request in
-                seen.withLock { $0.append(request.path.string) }
+                seen.write(request.path.string)
                 return .of("https://h")
             })
         _ = try await load(link)
         _ = try await load(link) { $0.serverEnvironment = b }
-        #expect(seen.withLock { $0 } == ["people"])
+        #expect(seen.all == ["people"])
     }
 
     @Test func `a request can bring its own closure, and a closure must not return another one`() async throws {
@@ -93,13 +92,15 @@ import Testing
     }
 
     @Test func `a request's own closure does not change the environment of later requests`() async throws {
-        let seen = Hosts()
-        let client = HTTPClient(environment: a, links: seen, transport: MockLoader { .ok($0) })
+        let seen = Journal()
+        // The environment of a request above ApplyEnvironment, as descriptions show it.
+        let look = ModifyRequest { seen.write($0.withEnvironment.host ?? "none") }
+        let client = HTTPClient(environment: a, links: look, transport: MockLoader { .ok($0) })
         var own = HTTPRequest()
         own.serverEnvironment = .provided { _ in .of("https://own") }
         _ = try await client.send(own)
         _ = try await client.send(HTTPRequest())
-        #expect(seen.hosts == [nil, "a"])
+        #expect(seen.all == ["none", "a"])
     }
 
     @Test func `an error of the closure fails the load, and nothing is sent`() async {
@@ -113,18 +114,5 @@ import Testing
         let request = HTTPRequest()
         let response = try await (ApplyEnvironment(a) --> MockLoader { .ok($0) }).load(request)
         #expect(response.request.id == request.id)
-    }
-}
-
-/// Keeps the hosts that requests have before the environment is applied, as descriptions show them. The link and the
-/// test share it.
-private final class Hosts: LoaderLink {
-    private let state = Mutex<[String?]>([])
-
-    var hosts: [String?] { state.withLock { $0 } }
-
-    func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
-        state.withLock { $0.append(request.withEnvironment.host) }
-        return try await next.load(request)
     }
 }

@@ -18,8 +18,7 @@ import Testing
     }
 
     /// Fails if a text contains the token in any spelling.
-    private func expectHidden(_ text: String, line: Int = #line) {
-        let location = SourceLocation(fileID: #fileID, filePath: #filePath, line: line, column: 1)
+    private func expectHidden(_ text: String, at location: SourceLocation = #_sourceLocation) {
         #expect(!text.contains("SECRET") && !text.contains("110201543"), sourceLocation: location)
     }
 

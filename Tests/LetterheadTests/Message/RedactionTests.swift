@@ -18,8 +18,7 @@ func texts<Value>(of value: Value) -> [String] {
     ]
 }
 
-func expectRedacted<Value>(_ value: Value, shows marker: String, line: Int = #line) {
-    let location = SourceLocation(fileID: #fileID, filePath: #filePath, line: line, column: 1)
+func expectRedacted<Value>(_ value: Value, shows marker: String, at location: SourceLocation = #_sourceLocation) {
     for text in texts(of: value) {
         #expect(!text.contains("SECRET"), sourceLocation: location)
         #expect(text.contains(marker), sourceLocation: location)

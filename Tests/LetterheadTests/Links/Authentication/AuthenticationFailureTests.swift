@@ -36,8 +36,7 @@ private struct Closed: Error, Equatable {}
     }
 
     @Test func `too many calls of a provider are limitReached`() async throws {
-        let limit = CredentialLimit(count: 1, window: .seconds(60))
-        let error = try await error(.bearer(limit: limit.count, per: limit.window) { _ in "t" }, status: .unauthorized)
+        let error = try await error(.bearer(limit: 1, per: .seconds(60)) { _ in "t" }, status: .unauthorized)
         #expect(reason(error) == .limitReached && error.message.contains("1 times within 60.0 seconds"))
     }
 

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 import Letterhead
-import Synchronization
+import TestKit
 
 /// Passes everything on, and counts how often it is reset.
-final class CountResets: LoaderLink {
-    private let resets = Atomic(0)
+struct CountResets: LoaderLink {
+    private let resets = Counter()
 
-    var count: Int { resets.load(ordering: .sequentiallyConsistent) }
+    var count: Int { resets.value }
 
     func load(_ request: HTTPRequest, next: any HTTPLoader) async throws(HTTPError) -> HTTPResponse {
         try await next.load(request)
     }
 
     func reset(next: any HTTPLoader) async {
-        resets.add(1, ordering: .sequentiallyConsistent)
+        resets.next()
         await next.reset()
     }
 }

@@ -249,14 +249,7 @@ private func request(_ path: RequestPath, _ throttling: Throttle.Settings = .alw
     @Test(arguments: [true, false])
     func `a streamed response holds its slot until it is read or dropped`(isRead: Bool) async throws {
         let throttle = Throttle(limit: 1)
-        let chain =
-            throttle
-            --> MockLoader { request in
-                let chunks = Chunks(2)
-                return HTTPResponse(
-                    request: request, status: .ok, body: HTTPResponseBody(length: nil) { chunks.next() })
-            }
-        var response: HTTPResponse? = try await chain.load(request("/"))
+        var response: HTTPResponse? = try await (throttle --> MockLoader.streaming(2)).load(request("/"))
         #expect(throttle.running == 1)
         if isRead { #expect(try await response?.body.data().count == 2) } else { response = nil }
         #expect(throttle.running == 0)

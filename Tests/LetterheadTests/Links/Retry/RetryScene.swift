@@ -63,6 +63,14 @@ extension MockLoader {
         }
     }
 
+    /// Answers with a body of single bytes that are still arriving.
+    static func streaming(_ count: Int) -> MockLoader {
+        MockLoader { request in
+            let chunks = Chunks(count)
+            return HTTPResponse(request: request, status: 200, body: HTTPResponseBody(length: nil) { chunks.next() })
+        }
+    }
+
     /// Always fails.
     static func failing(_ code: HTTPError.Code, mayHaveBeenSent: Bool? = nil) -> MockLoader {
         MockLoader { throw HTTPError(code, request: $0, mayHaveBeenSent: mayHaveBeenSent) }

@@ -98,12 +98,8 @@ private struct Broken: Error, Equatable {}
     }
 
     @Test func `a transformer may change a body that is still arriving`() async throws {
-        let chunks = Chunks(3)
-        let mock = MockLoader {
-            HTTPResponse(request: $0, status: 200, body: HTTPResponseBody(length: nil) { chunks.next() })
-        }
         let louder = ModifyResponse { response in response.body = response.body.map { $0 + Data("!".utf8) } }
-        let response = try await chain(mock, transformers: [louder]).load(.plain())
+        let response = try await chain(.streaming(3), transformers: [louder]).load(.plain())
         #expect(try await response.body.data() == Data("x!x!x!".utf8))
     }
 

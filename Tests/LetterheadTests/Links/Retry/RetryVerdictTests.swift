@@ -95,12 +95,8 @@ private enum Note: HTTPRequestOption {
     }
 
     @Test func `a code and a message fail a stream with the part of it that can be read`() async {
-        let chunks = Chunks(3)
-        let mock = MockLoader {
-            HTTPResponse(request: $0, status: 200, body: HTTPResponseBody(length: nil) { chunks.next() })
-        }
         let fail = ClosureValidator(response: { _, _ in .failChain(.invalidResponse, "no") })
-        let result = await RetryScene(mock, validators: [fail]).load()
+        let result = await RetryScene(.streaming(3), validators: [fail]).load()
         #expect(result.code == .invalidResponse && result.error?.response?.body.buffered == Data("xxx".utf8))
     }
 
@@ -187,7 +183,6 @@ private enum Note: HTTPRequestOption {
     }
 
     @Test func `a streamed body is withheld from validators, and complete for the caller`() async throws {
-        let chunks = Chunks(3)
         let read = Journal()
         let peek = ClosureValidator(response: { response, _ in
             do { _ = try await response.body.data() } catch { read.write("\(error as? HTTPBodyError == .withheld)") }
@@ -195,10 +190,7 @@ private enum Note: HTTPRequestOption {
             changed[option: Note.self] = "head"
             return .nextValidatorWithResponse(changed)
         })
-        let mock = MockLoader {
-            HTTPResponse(request: $0, status: 200, body: HTTPResponseBody(length: nil) { chunks.next() })
-        }
-        let response = try await RetryScene(mock, validators: [peek, peek]).chain.load(.plain())
+        let response = try await RetryScene(.streaming(3), validators: [peek, peek]).chain.load(.plain())
         #expect(read.all == ["true", "true"] && response[option: Note.self] == "head")
         #expect(try await response.body.data() == Data("xxx".utf8))
     }
