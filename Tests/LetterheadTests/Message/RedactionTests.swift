@@ -249,24 +249,6 @@ private struct Text: HTTPBody {
         #expect("\(request)".split(separator: "\n").count == 3)
     }
 
-    @Test(arguments: [
-        "accessToken", "refreshToken", "clientSecret", "idToken", "codeVerifier", "API-Key", "user[password]",
-        "user.password", "token[]", "a[0][secret]",
-    ])
-    func `a secret name is recognized in every spelling, and inside other names`(name: String) throws {
-        #expect(Redaction.standard.isSecret(parameter: name))
-        let request = HTTPRequest().with { $0.body = FormBody([name: "SECRET", "q": "MARKER"]) }
-        let form = request.redaction.body(of: request)
-        #expect(!form.contains("SECRET") && form.contains("q=MARKER"))
-        let query: QueryParameters = [name: "SECRET", "q": "MARKER"]
-        expectRedacted(query, shows: "MARKER")
-    }
-
-    @Test(arguments: ["max_tokens", "encoded", "keyboard", "barcode", "page[size]"])
-    func `a name that only resembles a secret one is shown`(name: String) {
-        #expect(!Redaction.standard.isSecret(parameter: name))
-    }
-
     @Test func `a decorator keeps the mark of a secret value`() throws {
         struct Signed: QueryValue {
             func append(to query: inout QueryParameters, name: String) {

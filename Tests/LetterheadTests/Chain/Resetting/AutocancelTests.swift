@@ -169,22 +169,19 @@ import Testing
     /// A class, because the chain and the test share what they see of it.
     private final class Stalling: HTTPLoader {
         let pulls = AsyncStream<Int>.makeStream()
-        let ends = Mutex(0)
-        private let count = Mutex(0)
+        let ends = Counter()
+        private let count = Counter()
 
         func load(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
             HTTPResponse(
                 request: request, status: .ok,
                 body: HTTPResponseBody(length: nil) { [self] in
-                    let number = count.withLock { count in
-                        count += 1
-                        return count
-                    }
+                    let number = count.next()
                     pulls.continuation.yield(number)
                     if number > 1 { try await Task.sleep(for: .seconds(3_600)) }
                     return Data("x".utf8)
                 } cancel: { [self] in
-                    ends.withLock { $0 += 1 }
+                    ends.next()
                 })
         }
     }
@@ -199,7 +196,7 @@ import Testing
         for await pull in stalling.pulls.stream where pull == 2 { break }
         #expect(link.running == 1)
         await (link --> stalling).reset()
-        #expect(link.running == 0 && stalling.ends.withLock { $0 } == 1)
+        #expect(link.running == 0 && stalling.ends.value == 1)
         let error = await #expect(throws: HTTPError.self) { try await reader.value }
         #expect(error?.code == .cancelled && !reader.isCancelled && error?.request.id == response.request.id)
     }
@@ -210,7 +207,7 @@ import Testing
         var chunks = response.body.makeAsyncIterator()
         for _ in 0..<pieces { _ = try await chunks.next() }
         await (link --> stalling).reset()
-        #expect(link.running == 0 && stalling.ends.withLock { $0 } == 1)
+        #expect(link.running == 0 && stalling.ends.value == 1)
         let error = await #expect(throws: HTTPError.self) { try await chunks.next() }
         #expect(error?.code == .cancelled)
         #expect(try await chunks.next() == nil)

@@ -27,8 +27,10 @@ private func loads(
 }
 
 @Suite(.timeLimit(.minutes(3))) struct DeduplicationIdentityTests {
-    @Test(arguments: ["authentication", "named", "cookies", "environment"])
-    func `clients never share a load over one link, because their users may differ`(difference: String) async throws {
+    @Test(arguments: [("authentication", 2), ("named", 2), ("cookies", 2), ("environment", 2), ("none", 1)])
+    func `clients never share a load over one link, because their users may differ, and copies of a client do`(
+        difference: String, loads: Int
+    ) async throws {
         let (link, held) = (Deduplicate(), HeldLoader())
         func client(_ user: String) -> HTTPClient {
             switch difference {
@@ -45,7 +47,8 @@ private func loads(
             default: HTTPClient(environment: .of("https://\(user).test"), links: link, transport: held)
             }
         }
-        let (first, second) = (client("a"), client("b"))
+        let first = client("a")
+        let second = difference == "none" ? first : client("b")
         let template = TestEndpoint("me").with {
             if difference == "named" { $0.options.authentication = .named("user") }
         }
@@ -53,7 +56,7 @@ private func loads(
         async let other = second.send(template)
         await until { link.waiting == 2 }
         await held.waitForRunning(link.running)
-        #expect(link.running == 2)
+        #expect(link.running == loads)
         held.open()
         _ = try await (one, other)
     }
@@ -89,19 +92,6 @@ private func loads(
         } else {
             await #expect(throws: HTTPError.self) { try await first.value }
         }
-    }
-
-    @Test func `copies of a client share a load`() async throws {
-        let (link, held) = (Deduplicate(), HeldLoader())
-        let client = HTTPClient(environment: .of("https://a.test"), links: link, transport: held)
-        let copy = client
-        async let one = client.send(TestEndpoint("me"))
-        async let other = copy.send(TestEndpoint("me"))
-        await until { link.waiting == 2 }
-        await held.waitForRunning(link.running)
-        #expect(link.running == 1)
-        held.open()
-        _ = try await (one, other)
     }
 
     @Test(arguments: [Deduplicate.Settings.automatic, .key("k")])

@@ -39,18 +39,8 @@ private struct GuestToken: RequestTemplate {
 
 /// Alternates that are templates.
 @Suite(.timeLimit(.minutes(3))) struct RetryTypedAlternateTests {
-    private final class Service: Sendable {
-        private let state = Mutex((tokens: 0, secrets: 0))
-        var tokens: Int { state.withLock { $0.tokens } }
-
-        func countToken() { state.withLock { $0.tokens += 1 } }
-        func countSecret() { state.withLock { $0.secrets += 1 } }
-
-        /// Waits until a number of requests have arrived.
-        func arrival(of count: Int) async { await until { [self] in state.withLock { $0.secrets } >= count } }
-    }
-
-    private let service = Service()
+    /// How many tokens were issued, and how many requests were refused.
+    private let (tokens, refusals) = (Counter(), Counter())
     private let journal = Journal()
 
     /// Runs a test with a client of a server that expects the token "new", and that refuses the first requests
@@ -59,17 +49,17 @@ private struct GuestToken: RequestTemplate {
         together: Int = 1, token: MockServer.Response? = nil, observers: [any HTTPObserver] = [],
         validator: (any HTTPValidator)? = nil, _ body: (HTTPClient, MockServer) async throws -> Void
     ) async throws {
-        let server = try await MockServer.start { [service] request in
+        let server = try await MockServer.start { [tokens, refusals] request in
             switch request.path {
             case "/api/token":
-                service.countToken()
+                tokens.next()
                 return token
                     ?? MockServer.Response(body: Data(#"{"value":"new","expires_at":"2030-01-01T00:00:00Z"}"#.utf8))
             case "/api/secret" where request.headers["Authorization"] == "Bearer new":
                 return MockServer.Response(body: Data("open".utf8))
             case "/api/secret":
-                service.countSecret()
-                await service.arrival(of: together)
+                refusals.next()
+                await until { refusals.value >= together }
                 return MockServer.Response(status: 401)
             default: return MockServer.Response(status: 404)
             }
@@ -117,7 +107,7 @@ private struct GuestToken: RequestTemplate {
         try await withClient(token: response) { client, server in
             let error = await #expect(throws: HTTPError.self) { try await client.send(GetSecret().maximumRetries(1)) }
             #expect(error?.code == .retriesExhausted && error?.response?.status == .unauthorized)
-            #expect(error?.attempts.count == 2 && journal.all == [code.rawValue] && service.tokens == 1)
+            #expect(error?.attempts.count == 2 && journal.all == [code.rawValue] && tokens.value == 1)
         }
     }
 
@@ -155,7 +145,7 @@ private struct GuestToken: RequestTemplate {
                 }
             }
             #expect(partner.requests.allSatisfy { $0.path == "/secret" && $0.headers["Authorization"] == nil })
-            #expect(service.tokens == 0)
+            #expect(tokens.value == 0)
         }
         await partner.stop()
     }
@@ -170,14 +160,14 @@ private struct GuestToken: RequestTemplate {
         try await withClient { client, server in
             let request = HTTPRequest(url: server.url.appending(path: "api/secret")).with { $0.maximumRetries = 1 }
             let status = try await client.environment(elsewhere).send(request).status
-            #expect(status == .ok && service.tokens == 1 && partner.requests.isEmpty)
+            #expect(status == .ok && tokens.value == 1 && partner.requests.isEmpty)
         }
         let apart = ClosureValidator(sending: RefreshToken().environment(elsewhere)) { original, token in
             original.headers.setSecret("Bearer \(token.value)", for: .authorization)
         }
         try await withClient(validator: apart) { client, _ in
             let opened = try await client.send(GetSecret().maximumRetries(1))
-            #expect(opened == "open" && service.tokens == 1 && partner.requests.map(\.path) == ["/token"])
+            #expect(opened == "open" && tokens.value == 1 && partner.requests.map(\.path) == ["/token"])
         }
         await partner.stop()
     }
@@ -189,7 +179,7 @@ private struct GuestToken: RequestTemplate {
             let opened = try await client.send(GetSecret().maximumRetries(1))
             let none = await failed
             #expect(opened == "open" && none == nil)
-            #expect(journal.all == [HTTPError.Code.cannotDecodeResponse.rawValue] && service.tokens == 2)
+            #expect(journal.all == [HTTPError.Code.cannotDecodeResponse.rawValue] && tokens.value == 2)
         }
     }
 
@@ -211,7 +201,7 @@ private struct GuestToken: RequestTemplate {
         try await withClient { client, _ in
             let request = HTTPRequest(url: other.url).with { $0.maximumRetries = 1 }
             await #expect(throws: HTTPError.self) { try await client.send(request) }
-            #expect(other.requests.count == 1 && service.tokens == 0)
+            #expect(other.requests.count == 1 && tokens.value == 0)
             #expect(other.requests.allSatisfy { $0.headers["Authorization"] == nil })
         }
         await other.stop()
@@ -227,7 +217,7 @@ private struct GuestToken: RequestTemplate {
             }
             let request = HTTPRequest(url: other.url).with { $0.maximumRetries = 1 }
             let error = await #expect(throws: HTTPError.self) { try await client.send(request) }
-            #expect(error?.response?.status == .unauthorized && service.tokens == 0)
+            #expect(error?.response?.status == .unauthorized && tokens.value == 0)
             #expect(other.requests.allSatisfy { $0.headers["Authorization"] == nil })
             await other.stop()
         }
