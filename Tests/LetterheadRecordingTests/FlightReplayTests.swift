@@ -44,9 +44,7 @@ import Testing
         }
         let error = try await thrown { _ = try await client.send(TestEndpoint("a", answering: Person.self)) }
         let (replay, cassette) = try replaying(error, retrying: retrying)
-        let again = try await #require(throws: HTTPError.self) {
-            try await replay.send(TestEndpoint("a", answering: Person.self))
-        }
+        let again = try #require(await failure { try await replay.send(TestEndpoint("a", answering: Person.self)) })
         #expect(again.code == .cannotDecodeResponse && again.description == "\(error)")
         #expect(again.attempts.map(\.errorCode) == [.cannotConnect, .connectionLost, nil, nil])
         #expect(cassette.unused == 0)
@@ -83,9 +81,7 @@ import Testing
                     body: HTTPResponseBody(Data("half".utf8))))
         }
         let error = try await thrown { _ = try await client.send(TestEndpoint("a")) }
-        let again = try await #require(throws: HTTPError.self) {
-            try await replaying(error).0.send(TestEndpoint("a"))
-        }
+        let again = try #require(await failure { try await replaying(error).0.send(TestEndpoint("a")) })
         #expect(again.code == .connectionLost && again.response?.status == .ok)
         #expect(again.response?.body.buffered == Data("half".utf8))
     }

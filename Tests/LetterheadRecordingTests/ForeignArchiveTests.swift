@@ -104,9 +104,7 @@ import Testing
             #"{"request":{"method":"GET","url":"https://a.test/x"},"response":{"status":200,"content":{"size":7}}}"#
         let cassette = try Cassette(folder.file("a.har", Data(archive(entry).utf8)), mode: .replay)
         let client = HTTPClient(transport: cassette.loader)
-        let error = try await #require(throws: HTTPError.self) {
-            try await client.send(HTTPRequest("https://a.test/x"))
-        }
+        let error = try #require(await failure { try await client.send(HTTPRequest("https://a.test/x")) })
         #expect(error.code == .unexpectedRequest && error.message.hasSuffix("lacks the text of its body (7 bytes)"))
         let other = entry.replacingOccurrences(of: "200", with: "304")
         let empty = try Cassette(folder.file("b.har", Data(archive(other).utf8)), mode: .replay)
@@ -136,9 +134,7 @@ import Testing
         let entry = Self.shapes[0].replacingOccurrences(of: #""status":200"#, with: #""status":0"#)
         let cassette = try Cassette(flight: folder.file("a.har", Data(archive(entry).utf8)), clock: TestClock())
         let client = HTTPClient(transport: cassette.loader)
-        let error = try await #require(throws: HTTPError.self) {
-            try await client.send(HTTPRequest("https://a.test/x"))
-        }
+        let error = try #require(await failure { try await client.send(HTTPRequest("https://a.test/x")) })
         #expect(error.code == .unexpectedRequest)
     }
 

@@ -82,9 +82,7 @@
             }
             #expect(bodies == Array(repeating: true, count: 20) && server.requests.count == 20)
             #expect(log.names.filter { $0 == "exchange.start" }.count == 20)
-            let error = await #expect(throws: HTTPError.self) {
-                try await client.send(HTTPRequest("http://127.0.0.1:1/"))
-            }
+            let error = await failure { try await client.send(HTTPRequest("http://127.0.0.1:1/")) }
             #expect(error?.code == .cannotConnect && error?.mayHaveBeenSent == false)
             await server.stop()
             await far.stop()

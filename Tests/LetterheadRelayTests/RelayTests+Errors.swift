@@ -10,9 +10,7 @@ import Testing
 extension RelayTests {
     @Test(arguments: Kind.allCases) func `an error of the far end keeps its code, message and safety`(kind: Kind) async
     {
-        let error = await #expect(throws: HTTPError.self) {
-            try await kind.relay(to: RelayServer(Self.unreachable)).load(request())
-        }
+        let error = await failure { try await kind.relay(to: RelayServer(Self.unreachable)).load(request()) }
         #expect(error?.code == .cannotConnect && error?.mayHaveBeenSent == false)
         #expect(error?.message == "at the other end of the relay: nothing is there")
     }
@@ -22,9 +20,7 @@ extension RelayTests {
             HTTPResponse(request: request, status: 418, headers: ["X-A": "1"], body: HTTPResponseBody(Data("tea".utf8)))
         }
         let server = RelayServer(HTTPClient(transport: far))
-        let error = await #expect(throws: HTTPError.self) {
-            try await HTTPClient(transport: Relay { await server.answer($0) }).send(request())
-        }
+        let error = await failure { try await HTTPClient(transport: Relay { await server.answer($0) }).send(request()) }
         #expect(error?.code == .unacceptableStatus && error?.response?.status == 418)
         #expect(error?.response?.body.buffered == Data("tea".utf8) && error?.response?.headers["X-A"] == "1")
     }

@@ -95,9 +95,7 @@ import Testing
     @Test func `a secret in a path travels only if secrets do, and stays redacted`() async throws {
         let far = MockLoader { .ok($0) }
         let sent = request("bot\(secret: "1:SECRET")/getMe")
-        let error = await #expect(throws: HTTPError.self) {
-            try await Relay { await RelayServer(far).answer($0) }.load(sent)
-        }
+        let error = await failure { try await Relay { await RelayServer(far).answer($0) }.load(sent) }
         #expect(error?.message.contains("a value in the path or the query is secret") == true)
         #expect(error?.code == .invalidRequest)
         let form = WireForm(secrets: .travel)
@@ -145,9 +143,7 @@ import Testing
         #expect(far.requests.first?[option: Tenant.self] == "north")
         _ = try await Relay { await RelayServer(far, form).answer($0) }.load(sent)
         #expect(far.requests.last?.options.contains(Tenant.self) == false)
-        let error = await #expect(throws: HTTPError.self) {
-            try await Relay(form) { await RelayServer(far).answer($0) }.load(sent)
-        }
+        let error = await failure { try await Relay(form) { await RelayServer(far).answer($0) }.load(sent) }
         #expect(error?.code == .invalidRequest && error?.message.contains("tenant") == true)
         #expect(far.requests.count == 2 && error?.mayHaveBeenSent == false)
     }
@@ -164,9 +160,7 @@ import Testing
         secret[2].query["access_token"] = "t"
         secret[3].isSecret = true
         for sent in secret {
-            let error = await #expect(throws: HTTPError.self) {
-                try await Relay { await RelayServer(far).answer($0) }.load(sent)
-            }
+            let error = await failure { try await Relay { await RelayServer(far).answer($0) }.load(sent) }
             #expect(
                 error?.code == .invalidRequest
                     && error?.message.contains("is secret and is not sent over the relay") == true)
@@ -391,9 +385,7 @@ import Testing
         let task = Task { await RelayServer(far, clock: clock).answer(answer) }
         await clock.waitForSleepers(2)
         clock.advance(by: .seconds(5))
-        let error = await #expect(throws: HTTPError.self) {
-            try WireForm().response(from: await task.value, to: request())
-        }
+        let error = await failure { try WireForm().response(from: await task.value, to: request()) }
         #expect(error?.code == .timedOut)
     }
 }

@@ -55,9 +55,7 @@ import Testing
 
     @Test func `a status that is not accepted is an error, and a 204 has no events`() async throws {
         let refusing = MockLoader { HTTPResponse(request: $0, status: .forbidden) }
-        let error = await #expect(throws: HTTPError.self) {
-            try await client(refusing).events(of: TestEndpoint()).all()
-        }
+        let error = await failure { try await client(refusing).events(of: TestEndpoint()).all() }
         #expect(error?.code == .unacceptableStatus)
         let empty = MockLoader { HTTPResponse(request: $0, status: .noContent) }
         #expect(try await client(empty).events(of: TestEndpoint(), reconnecting: .whenClosed).all().isEmpty)

@@ -99,9 +99,7 @@ import Testing
 
     @Test func `many lines of data that are over the limit together are an error`() async throws {
         let text = String(repeating: "data: 1\n", count: 20) + "\n"
-        let error = await #expect(throws: HTTPError.self) {
-            try await events(of: StreamedBody.of(text), limit: 30)
-        }
+        let error = await failure { try await events(of: StreamedBody.of(text), limit: 30) }
         #expect(error?.code == .responseTooLarge)
         #expect(try await events(of: StreamedBody.of(text), limit: 39).count == 1)
     }

@@ -133,9 +133,7 @@
                 throw HTTPError(.cannotAuthenticate, request: request, message: "no token", mayHaveBeenSent: false)
             }
             let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url), attemptLinks: link)
-            let error = await #expect(throws: HTTPError.self) {
-                try await box.upload(to: server, client: client) { $0.chunkSize = 50_000 }
-            }
+            let error = await failure { try await box.upload(to: server, client: client) { $0.chunkSize = 50_000 } }
             #expect(error?.code == .cannotAuthenticate && error?.mayHaveBeenSent == true && server.offsets == [0])
         }
 
@@ -237,9 +235,7 @@
             server.enqueue("PATCH", .partial(20_000))
             if fault.method == "HEAD" { server.enqueue("PATCH", .lost) }
             server.enqueue(fault.method, effect)
-            let error = await #expect(throws: HTTPError.self) {
-                try await box.upload(to: server) { $0.chunkSize = 20_000 }
-            }
+            let error = await failure { try await box.upload(to: server) { $0.chunkSize = 20_000 } }
             #expect(error?.code == .uploadMismatch && error?.message.contains(fault.message) == true, "\(error as Any)")
             // Nobody knows what the server has, so the next call starts again.
             #expect(box.names.isEmpty && server.complete.isEmpty)
@@ -290,9 +286,7 @@
             let (server, box) = (UploadServer(.draft), try Outbox())
             if method == "HEAD" { server.enqueue("PATCH", .cut(after: 10)) }
             server.enqueue(method, .fields(["Upload-Complete": "?1"]))
-            let error = await #expect(throws: HTTPError.self) {
-                try await box.upload(to: server) { $0.chunkSize = 20_000 }
-            }
+            let error = await failure { try await box.upload(to: server) { $0.chunkSize = 20_000 } }
             #expect(error?.code == .uploadMismatch && error?.message.contains("ended the upload before") == true)
         }
 
@@ -400,9 +394,7 @@
             let (server, box) = (UploadServer(kind), try Outbox())
             let isSent = count == content.count
             server.enqueue("PATCH", isSent ? .lost : .cut(after: count))
-            let error = await #expect(throws: HTTPError.self) {
-                try await box.upload(to: server, box.changing(after: count))
-            }
+            let error = await failure { try await box.upload(to: server, box.changing(after: count)) }
             #expect(error?.code == .uploadFileChanged && (isSent || server.complete.isEmpty))
             if isSent { return }
             let response = try await box.upload(to: server)

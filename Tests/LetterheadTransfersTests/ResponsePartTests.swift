@@ -288,9 +288,7 @@ import Testing
             ("Content-Type: text/plain\r\n", "expected application/http, and received text/plain"),
         ])
     func `a part of another type is no response`(head: String, message: String) async throws {
-        let error = await #expect(throws: HTTPError.self) {
-            try await part(head, "HTTP/1.1 200 OK\r\n\r\n").httpResponse()
-        }
+        let error = await failure { try await part(head, "HTTP/1.1 200 OK\r\n\r\n").httpResponse() }
         #expect(error?.code == .invalidResponse && error?.message.hasSuffix(message) == true)
     }
 
@@ -306,9 +304,7 @@ import Testing
             "HTTP/1.1 200\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n12",
         ])
     func `a malformed or truncated response in a part is an error`(text: String) async throws {
-        let error = await #expect(throws: HTTPError.self) {
-            try await part("Content-Type: application/http\r\n", text).httpResponse()
-        }
+        let error = await failure { try await part("Content-Type: application/http\r\n", text).httpResponse() }
         #expect(error?.code == .invalidResponse)
         #expect(error?.message.hasPrefix("the part has no valid HTTP response: its ") == true)
     }

@@ -116,9 +116,7 @@
             try await box.upload(to: server) { $0.metadata = metadata }
             let name = "filename ZmlsbSDDqS5tcDQ="
             #expect(server.seen[1].headers["upload-metadata"] == "\(name),album S2lkIEE=,empty,filetype YXVkaW8vb2dn")
-            let error = await #expect(throws: HTTPError.self) {
-                try await box.upload(to: draft) { $0.metadata = metadata }
-            }
+            let error = await failure { try await box.upload(to: draft) { $0.metadata = metadata } }
             #expect(error?.code == .uploadUnsupported && draft.methods == ["OPTIONS"] && box.names.isEmpty)
             try await box.begin(at: server)
             #expect(try await box.upload(to: server) { $0.metadata = metadata }.upload?.continuedFrom == 0)

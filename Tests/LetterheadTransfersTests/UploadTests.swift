@@ -230,9 +230,7 @@
             try await box.upload(to: server, client: client)
             #expect(server.isRight())
             server.enqueue("POST", .created(at: "\(other.url.absoluteString)/uploads/1", kind))
-            let error = await #expect(throws: HTTPError.self) {
-                try await box.upload(to: server, client: client)
-            }
+            let error = await failure { try await box.upload(to: server, client: client) }
             #expect(error?.code == .uploadUnsupported && error?.message.contains("the redirect policy forbids") == true)
             #expect(other.seen.isEmpty && box.names.isEmpty)
         }
@@ -351,9 +349,7 @@
             let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url), observers: [recorder])
                 .onRetry { retry in clients.withLock { $0.append(retry.retry) } }
             let template = Post<HTTPResponse>("files").onRetry { retry in own.withLock { $0.append(retry) } }
-            let error = await #expect(throws: HTTPError.self) {
-                try await box.upload(to: server, template, attempts: 2, client: client)
-            }
+            let error = await failure { try await box.upload(to: server, template, attempts: 2, client: client) }
             #expect(
                 error?.attempts.map { $0.status } == [503, 503, 503] && error?.attempts.map(\.number) == [1, 2, 3])
             #expect(error?.attempts.map { $0.delay } == [.zero, .zero, nil])

@@ -153,9 +153,7 @@ private struct Signed<Template: RequestTemplate>: RequestBuilder {
             return try result.get()
         }
         let mock = status == 0 ? MockLoader() : answering(HTTPStatus(status))
-        let error = try await #require(throws: HTTPError.self) {
-            try await SendableRequest(template, over: chain(mock)).send()
-        }
+        let error = try #require(await failure { try await SendableRequest(template, over: chain(mock)).send() })
         #expect(error.code == code && heard.withLock { $0 } == [code])
     }
 

@@ -164,9 +164,7 @@
             let outer = try inner.deflated(window: 31)
             #expect(inner.count < outer.count * 300 && outer.count < 20_000)
             let request = request(server("gzip, gzip", outer), delivery)
-            let error = await #expect(throws: HTTPError.self) {
-                for try await _ in try await loader.load(request).body {}
-            }
+            let error = await failure { for try await _ in try await loader.load(request).body {} }
             #expect(error?.code == .responseTooLarge && error?.message.contains("maximumDecodingRatio") == true)
         }
 

@@ -140,9 +140,7 @@
             let server = RawServer.answering(text, closing: true)
             let loader = CurlLoader(configuration(.http2PriorKnowledge))
             for method in [HTTPMethod.get, .post] {
-                let error = await #expect(throws: HTTPError.self) {
-                    try await loader.load(HTTPRequest(method: method, url: server.url()))
-                }
+                let error = await failure { try await loader.load(HTTPRequest(method: method, url: server.url())) }
                 #expect(
                     error?.code == .connectionLost || error?.code == .invalidResponse, "\(String(describing: error))")
                 #expect(error?.response == nil)
@@ -161,9 +159,7 @@
                 }
             }
             let loader = CurlLoader(configuration(.http2PriorKnowledge))
-            let error = await #expect(throws: HTTPError.self) {
-                try await loader.load(HTTPRequest(method: .post, url: server.url()))
-            }
+            let error = await failure { try await loader.load(HTTPRequest(method: .post, url: server.url())) }
             #expect(error?.code == .connectionLost && error?.mayHaveBeenSent == true, "\(String(describing: error))")
             #expect(heads.all.count == 1)
         }
@@ -172,9 +168,7 @@
             let server = RawServer.answering("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
             var throughProxy = configuration(.http2PriorKnowledge)
             throughProxy.proxy = .http("127.0.0.1", port: server.port)
-            let error = await #expect(throws: HTTPError.self) {
-                try await CurlLoader(throughProxy).load(HTTPRequest(url: server.url()))
-            }
+            let error = await failure { try await CurlLoader(throughProxy).load(HTTPRequest(url: server.url())) }
             #expect(error?.code == .invalidRequest && error?.mayHaveBeenSent == false)
             #expect(error?.message.contains("httpVersions is .http2PriorKnowledge") == true)
             #expect(server.connectionCount == 0)

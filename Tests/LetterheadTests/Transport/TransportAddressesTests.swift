@@ -182,9 +182,7 @@ struct TransportAddressesTests {
             var configuration = allowingFirst
             configuration.unixSocketPath = "/tmp/letterhead-none.sock"
             let loader = Carrier.loader(configuration)
-            let error = await #expect(throws: HTTPError.self) {
-                try await loader.load(HTTPRequest(url: server.url()))
-            }
+            let error = await failure { try await loader.load(HTTPRequest(url: server.url())) }
             #expect(error?.code == .invalidRequest && error?.mayHaveBeenSent == false)
             #expect(error?.message.hasPrefix("security.addresses excludes unixSocketPath") == true)
         }
@@ -198,9 +196,7 @@ struct TransportAddressesTests {
             configuration.security.addresses = .public
             configuration.proxy = proxy
             let loader = Carrier.loader(configuration)
-            let error = await #expect(throws: HTTPError.self) {
-                try await loader.load(HTTPRequest(url: server.url()))
-            }
+            let error = await failure { try await loader.load(HTTPRequest(url: server.url())) }
             #expect(error?.code == .invalidRequest && error?.mayHaveBeenSent == false)
             #expect(error?.message.hasPrefix("security.addresses excludes the proxy ") == true)
         }

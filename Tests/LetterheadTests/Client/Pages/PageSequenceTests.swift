@@ -222,9 +222,7 @@ struct PageSequenceTests {
     func `a repeated cursor is a loop, after all pages that arrived`(next: [String: String], pages: Int) async throws {
         let (client, mock) = cursors { Cursors(items: [1], next: $0 == nil ? "a" : next[$0 ?? ""]) }
         var seen = 0
-        let error = await #expect(throws: HTTPError.self) {
-            for try await _ in client.pages(of: byCursor) { seen += 1 }
-        }
+        let error = await failure { for try await _ in client.pages(of: byCursor) { seen += 1 } }
         #expect(error?.code == .paginationLoop && mock.requests.count == pages && seen == pages)
     }
 

@@ -414,9 +414,7 @@ private struct Shouting: HTTPBodyDecoder {
         decoder.keyDecodingStrategy = .convertFromSnakeCase
         struct User: Decodable, Sendable { var userID: Int }
         let template = TestEndpoint("a", answering: User.self).decoder(decoder)
-        let error = await #expect(throws: HTTPError.self) {
-            try await send(template, body: Data(#"{"user_id":1}"#.utf8))
-        }
+        let error = await failure { try await send(template, body: Data(#"{"user_id":1}"#.utf8)) }
         #expect(error?.message.hasSuffix(", but the object contains \"user_id\": declare CodingKeys") == true)
     }
 

@@ -65,9 +65,7 @@ import Testing
         #expect(people.state == "full")
         #expect(try await client.send(ListPeople()) == [.ada])
         try stubs.verify()
-        let error = try await #require(throws: HTTPError.self) {
-            _ = try await client.send(CreatePerson(person: .grace))
-        }
+        let error = try #require(await failure { _ = try await client.send(CreatePerson(person: .grace)) })
         #expect(error.message.contains(#"the scenario people is in state "full", not "empty""#))
     }
 
