@@ -76,9 +76,7 @@ import Testing
         #expect(last?.timeout == .seconds(5) && last?.query["v"] == "1" && last?.responseLimit == 7)
         _ = try await derived.send(TestEndpoint("a").timeout(nil).query("v", 2).accepting([200]))
         #expect(last?.timeout == nil && last?.query["v"] == "2")
-        var request = HTTPRequest()
-        request.acceptedStatuses = [200]
-        request.timeout = .seconds(1)
+        let request = HTTPRequest().with { ($0.acceptedStatuses, $0.timeout) = ([200], .seconds(1)) }
         _ = try await derived.send(request)
         #expect(last?.timeout == .seconds(1) && last?.query["v"] == "1")
     }
@@ -116,8 +114,7 @@ import Testing
         let derived = client.maximumRetries(3).decoder(MediaTypeDecoder([("application/x-plist", JSONDecoder())]))
         _ = await #expect(throws: HTTPError.self) { try await derived.send(Get<[Int]>("a").maximumRetries(nil)) }
         #expect(last?.maximumRetries == 3 && last?.headers["Accept"] == "application/x-plist")
-        var request = HTTPRequest()
-        request.decoder = nil
+        let request = HTTPRequest().with { $0.decoder = nil }
         _ = try await derived.send(request)
         #expect(last?.decoder is MediaTypeDecoder)
     }

@@ -133,8 +133,7 @@ struct DownloadFolder: Sendable {
     {
         let transport = MockLoader { .ok($0, body: Data("after".utf8)) }
         let (client, chain) = (HTTPClient(transport: transport), Retry() --> transport)
-        var request = try HTTPRequest("https://h/a")
-        request.responseDelivery = .file(folder.file)
+        let request = try HTTPRequest("https://h/a").with { $0.responseDelivery = .file(folder.file) }
         var (refused, unaccepted) = (request, request)
         refused.validators = [ClosureValidator { _, _ in .failChain(Refusal()) }]
         unaccepted.acceptedStatuses = [201]
@@ -147,9 +146,8 @@ struct DownloadFolder: Sendable {
             #expect(response.savedByteCount == 5 && folder.content == "before")
         }
         #expect(folder.isUntouched)
-        let whole = request
         let response = try await withCheckedContinuation { ended in
-            chain.start(whole) { ended.resume(returning: $0) }
+            chain.start(request) { ended.resume(returning: $0) }
         }.get()
         #expect(folder.content == "after" && response.savedFile == folder.file)
         // The request of the response can be sent again.
@@ -283,8 +281,7 @@ struct DownloadFolder: Sendable {
             #expect(response.body.buffered == Data() && folder.content == "other" && folder.files == ["saved"])
         }
         let folder = try DownloadFolder()
-        var request = try HTTPRequest("https://h/a")
-        request.responseDelivery = .file(folder.file)
+        let request = try HTTPRequest("https://h/a").with { $0.responseDelivery = .file(folder.file) }
         _ = try await client(links: change).send(request)
         #expect(folder.content == "other" && folder.files == ["saved"])
         let other = try DownloadFolder()

@@ -55,8 +55,7 @@ import Testing
         let earlier = try await client(text, decoder: snake).send(request)
         let alone = MockLoader { [text] in .ok($0, body: Data(text.utf8)) }
         #expect(try await alone.load(earlier.request).decode(Post.self) == Post(authorName: "ada"))
-        var moved = try HTTPRequest("https://mirror.test/")
-        moved.options = earlier.request.options
+        let moved = try HTTPRequest("https://mirror.test/").with { $0.options = earlier.request.options }
         #expect(try await alone.load(moved).decode(Post.self) == Post(authorName: "ada"))
     }
 

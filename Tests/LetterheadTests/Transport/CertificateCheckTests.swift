@@ -201,8 +201,7 @@
         }
 
         @Test func `a check and HTTP/3 are refused together`() async throws {
-            var configuration = configuration(Record())
-            configuration.httpVersions = .http3
+            let configuration = configuration(Record()).with { $0.httpVersions = .http3 }
             let error = await failure(Carrier.loader(configuration), try request("localhost", 1))
             #expect(error?.code == .invalidRequest && error?.message.contains("security.verify") == true)
         }

@@ -146,11 +146,10 @@
 
         @Test(arguments: [(999, false), (1_000, false), (1_001, true)])
         func `a head over the limit is an error that names the setting`(size: Int, isTooLarge: Bool) async throws {
-            let configuration = TransportConfiguration().with { $0.maximumHeadSize = 1_000 }
             let start = "HTTP/1.1 204 No Content\r\nX: "
             let padding = String(repeating: "x", count: size - start.utf8.count - 4)
             let server = RawServer.answering("\(start)\(padding)\r\n\r\n")
-            let loader = Carrier.loader(configuration)
+            let loader = Carrier.loader(TransportConfiguration().with { $0.maximumHeadSize = 1_000 })
             guard isTooLarge else {
                 #expect(try await loader.load(HTTPRequest(url: server.url())).headers["X"] == padding)
                 return
@@ -219,9 +218,8 @@
                 }
             }
             defer { server.stop() }
-            let configuration = TransportConfiguration().with { $0.unixSocketPath = path }
             let url = try #require(URL(string: address))
-            let loader = Carrier.loader(configuration)
+            let loader = Carrier.loader(TransportConfiguration().with { $0.unixSocketPath = path })
             for _ in 0..<2 { #expect(try await loader.load(HTTPRequest(url: url)).body.data() == Data("ok".utf8)) }
             let host = try #require(url.host)
             #expect(heads.all.allSatisfy { $0.hasPrefix("GET /x?y HTTP/1.1\r\nHost: \(host)\r\n") })
@@ -297,9 +295,7 @@
 
         @Test func `a new host takes the connection that was not used for the longest time`() async throws {
             let servers = (0..<4).map { _ in RawServer.answering("HTTP/1.1 204 No Content\r\n\r\n") }
-            var configuration = TransportConfiguration()
-            configuration.maximumConnections = 3
-            let loader = Carrier.loader(configuration)
+            let loader = Carrier.loader(TransportConfiguration().with { $0.maximumConnections = 3 })
             for number in [0, 1, 2, 0, 3] {
                 _ = try await loader.load(HTTPRequest(url: servers[number].url()))
                 // libcurl compares whole milliseconds.

@@ -168,11 +168,8 @@
         @Test func `time in which a reader is busy is not idle time, also during other loads`() async throws {
             let size = 300_000
             let server = server(of: size)
-            var configuration = TransportConfiguration()
-            configuration.idleTimeout = .seconds(3)
-            let loader = Carrier.loader(configuration)
-            var request = HTTPRequest(url: server.url())
-            request.responseDelivery = .streamed
+            let loader = Carrier.loader(TransportConfiguration().with { $0.idleTimeout = .seconds(3) })
+            let request = HTTPRequest(url: server.url()).with { $0.responseDelivery = .streamed }
             var iterator = try await loader.load(request).body.makeAsyncIterator()
             var received = try #require(try await iterator.next())
             await waitForTimeout(of: .milliseconds(3_500))

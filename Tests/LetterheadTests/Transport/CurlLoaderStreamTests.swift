@@ -11,8 +11,7 @@
         let loader = Carrier.loader()
 
         func streamed(_ server: RawServer) -> HTTPRequest {
-            let request = HTTPRequest(url: server.url()).with { $0.responseDelivery = .streamed }
-            return request
+            HTTPRequest(url: server.url()).with { $0.responseDelivery = .streamed }
         }
 
         @Test func `the head is returned before the body has arrived`() async throws {
@@ -64,8 +63,7 @@
         @Test(arguments: ["HEAD", "GET"])
         func `a streamed response without a body ends at once`(method: String) async throws {
             let server = RawServer.answering("HTTP/1.1 204 No Content\r\n\r\n")
-            var request = streamed(server)
-            request.method = HTTPMethod(method)
+            let request = streamed(server).with { $0.method = HTTPMethod(method) }
             #expect(try await loader.load(request).body.data().isEmpty)
         }
 

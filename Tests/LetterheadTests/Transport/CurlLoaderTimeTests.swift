@@ -44,8 +44,7 @@
         }
 
         @Test func `an idle timeout begins with the last bytes that arrived`() async throws {
-            var configuration = TransportConfiguration()
-            configuration.idleTimeout = .seconds(3)
+            let configuration = TransportConfiguration().with { $0.idleTimeout = .seconds(3) }
             let server = RawServer { connection, _ in
                 guard connection.readHead() != nil else { return }
                 connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n")

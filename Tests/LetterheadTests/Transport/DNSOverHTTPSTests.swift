@@ -42,9 +42,7 @@
 
         @Test func `the resolver looks up the names of hosts, over a connection of its own`() async throws {
             let resolver = try await resolver()
-            var configuration = configuration(resolver)
-            configuration.maximumConnections = 1
-            let loader = CurlLoader(configuration)
+            let loader = CurlLoader(configuration(resolver).with { $0.maximumConnections = 1 })
             for host in ["a.example", "b.example", "a.example"] {
                 let response = try await loader.load(try request(host))
                 #expect(try await response.body.data() == Data("ok".utf8))
@@ -75,8 +73,7 @@
 
         @Test func `a resolver whose certificate is not trusted is not used, and nothing is sent`() async throws {
             let resolver = try await resolver()
-            var configuration = configuration(resolver)
-            configuration.security.roots = .system
+            let configuration = configuration(resolver).with { $0.security.roots = .system }
             let request = try request()
             let error = await #expect(throws: HTTPError.self) { try await CurlLoader(configuration).load(request) }
             #expect(error?.code == .cannotConnect && error?.mayHaveBeenSent == false)
@@ -141,9 +138,7 @@
 
         @Test func `a request does not reach the resolver over the connection of a lookup`() async throws {
             let resolver = try await resolver()
-            var configuration = configuration(resolver)
-            configuration.security.addresses = .public
-            let loader = CurlLoader(configuration)
+            let loader = CurlLoader(configuration(resolver).with { $0.security.addresses = .public })
             for request in [try request(), HTTPRequest(url: resolver.url), HTTPRequest(url: resolver.url)] {
                 let error = await #expect(throws: HTTPError.self) { try await loader.load(request) }
                 #expect(error?.message.hasPrefix("security.addresses refused each address of ") == true)
@@ -197,9 +192,8 @@
             "https://u:secret@127.0.0.1/", "https://127.0.0.1/#a", "https://127.0.0.1:0/", "ftp://127.0.0.1/",
         ])
         func `a resolver that is not an https URL is refused before anything is sent`(text: String) async throws {
-            let configuration = TransportConfiguration().with { $0.dnsOverHTTPS = URL(string: text) }
             let server = RawServer.answering("HTTP/1.1 204 No Content\r\n\r\n")
-            let loader = CurlLoader(configuration)
+            let loader = CurlLoader(TransportConfiguration().with { $0.dnsOverHTTPS = URL(string: text) })
             let error = await failure { try await loader.load(HTTPRequest(url: server.url())) }
             #expect(error?.code == .invalidRequest && error?.message.contains("dnsOverHTTPS") == true)
             #expect(error?.description.contains("secret") == false && server.connectionCount == 0)

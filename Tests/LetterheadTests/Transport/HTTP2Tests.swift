@@ -176,11 +176,9 @@
                 let process = try ChildProcess(
                     Self.path ?? "",
                     ["-e", directory.path + "/log", "-p", directory.path, "-c", directory.path + "/conf"])
-                var request = HTTPRequest(url: Self.url(port, "/item"))
-                request.timeout = .seconds(5)
-                let item = request
+                let request = HTTPRequest(url: Self.url(port, "/item")).with { $0.timeout = .seconds(5) }
                 let isReady = try await process.isReady {
-                    try await (try? probe.load(item))?.body.data() == Data("item".utf8)
+                    try await (try? probe.load(request))?.body.data() == Data("item".utf8)
                 }
                 guard isReady else { continue }
                 (self.process, self.port, self.plainPort) = (process, port, plainPort)

@@ -28,9 +28,7 @@
         }
 
         private func request(_ server: RawServer, method: HTTPMethod = .put) -> HTTPRequest {
-            var request = HTTPRequest(method: method, url: server.url())
-            request.body = Pieces(count: 60)
-            return request
+            HTTPRequest(method: method, url: server.url()).with { $0.body = Pieces(count: 60) }
         }
 
         @Test func `a connection that is reset during the upload is lost, and the request may be retried`() async throws

@@ -113,8 +113,7 @@ struct TransportAddressesTests {
             "[fd00:ec2::254]", "[2002:7f00:1::]", "10.0.0.1", "192.168.1.1",
         ])
         func `a host without a public address is refused before a connection`(host: String) async throws {
-            var configuration = TransportConfiguration()
-            configuration.security.addresses = .public
+            let configuration = TransportConfiguration().with { $0.security.addresses = .public }
             let client = HTTPClient(transport: Carrier.loader(configuration))
             for scheme in ["http", "https"] {
                 var request = HTTPRequest(url: try url(host, scheme: scheme))
@@ -192,9 +191,7 @@ struct TransportAddressesTests {
             .socks5("127.0.0.1", port: 1),
         ])
         func `a proxy is refused before anything is sent`(proxy: TransportConfiguration.Proxy) async throws {
-            var configuration = TransportConfiguration()
-            configuration.security.addresses = .public
-            configuration.proxy = proxy
+            let configuration = TransportConfiguration().with { ($0.security.addresses, $0.proxy) = (.public, proxy) }
             let loader = Carrier.loader(configuration)
             let error = await failure { try await loader.load(HTTPRequest(url: server.url())) }
             #expect(error?.code == .invalidRequest && error?.mayHaveBeenSent == false)

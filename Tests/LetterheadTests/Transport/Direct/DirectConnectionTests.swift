@@ -116,8 +116,7 @@
         }
 
         @Test func `connections that are opened together end at different times in the last tenth of the age`() throws {
-            var configuration = TransportConfiguration()
-            configuration.maximumConnectionAge = .seconds(600)
+            let configuration = TransportConfiguration().with { $0.maximumConnectionAge = .seconds(600) }
             let loop = try CurlLoop(#require(CurlMailbox(configuration)))
             let ages = (0..<1000).map { _ in loop.lastUseOfNewConnection() }
             #expect(ages.allSatisfy { (540_000_000_000...600_000_000_000).contains($0) })
@@ -172,8 +171,7 @@
                     connection.write("HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\n\r\n")
                 }
             }
-            var request = HTTPRequest(method: .put, url: server.url())
-            request.body = Unending()
+            let request = HTTPRequest(method: .put, url: server.url()).with { $0.body = Unending() }
             let loader = CurlLoader()
             for isReused in [false, true] {
                 let response = try await loader.load(request)
@@ -185,9 +183,7 @@
             let server = RawServer { connection, _ in
                 while connection.readHead() != nil { connection.write(Self.empty) }
             }
-            var configuration = TransportConfiguration()
-            configuration.maximumConnectionsPerHost = 1
-            let loader = CurlLoader(configuration)
+            let loader = CurlLoader(TransportConfiguration().with { $0.maximumConnectionsPerHost = 1 })
             let urls = try ["127.0.0.1", "localhost", "LocalHost"].map { host in
                 try #require(URL(string: "http://\(host):\(server.url().port ?? 0)/"))
             }
@@ -207,13 +203,10 @@
                     while connection.readHead() != nil { connection.write(Self.empty) }
                 }
             }
-            var configuration = TransportConfiguration()
-            configuration.maximumConnections = 3
-            let loader = CurlLoader(configuration)
+            let loader = CurlLoader(TransportConfiguration().with { $0.maximumConnections = 3 })
             for server in servers { _ = try await loader.load(HTTPRequest(url: server.url())) }
             for _ in 0..<4 {
-                var request = HTTPRequest(url: hole.url)
-                request.connectTimeout = .milliseconds(50)
+                let request = HTTPRequest(url: hole.url).with { $0.connectTimeout = .milliseconds(50) }
                 await #expect(throws: HTTPError.self) { try await loader.load(request) }
             }
             for server in servers { _ = try await loader.load(HTTPRequest(url: server.url())) }

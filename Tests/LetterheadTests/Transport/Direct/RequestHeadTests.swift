@@ -7,9 +7,7 @@ import Testing
 struct RequestHeadTests {
     private func request(_ url: String, _ method: HTTPMethod = .get, _ headers: HTTPHeaders = [:]) throws -> HTTPRequest
     {
-        var request = HTTPRequest(method: method, url: try #require(URL(string: url)))
-        request.headers = headers
-        return request
+        HTTPRequest(method: method, url: try #require(URL(string: url))).with { $0.headers = headers }
     }
 
     private func text(

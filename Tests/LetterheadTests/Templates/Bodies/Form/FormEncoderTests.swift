@@ -213,8 +213,7 @@ import Testing
 
     @Test func `a request with a value that cannot be encoded is refused`() throws {
         for query in [QueryParameters(encoding: [1, 2]), QueryParameters(encoding: ["secret": Double.nan])] {
-            var request = try HTTPRequest("https://h.example")
-            request.query = query
+            let request = try HTTPRequest("https://h.example").with { $0.query = query }
             let error = #expect(throws: HTTPError.self) { try request.validate() }
             #expect(error?.code == .invalidRequest && error?.message.contains("cannot be written") == true)
         }
