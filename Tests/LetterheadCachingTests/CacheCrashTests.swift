@@ -32,8 +32,7 @@
         @Test func `two processes use one folder, and its size stays within the limit`() async throws {
             defer { try? FileManager.default.removeItem(at: folder) }
             let children = try (0..<2).map { _ in
-                try ChildProcess(
-                    ChildProcess.path(ofPackage: "transport-stress"), ["cache-use", "4000", folder.path])
+                try ChildProcess(ChildProcess.path(ofPackage: "transport-stress"), ["cache-use", "4000", folder.path])
             }
             for child in children {
                 let status = await child.end(within: 200)

@@ -13,8 +13,7 @@ import Testing
     private func freshness(
         _ headers: HTTPHeaders, status: Int = 200, delay: Int64 = 0, after: Int64 = 10
     ) -> CacheFreshness {
-        let head = CachedHead(
-            status: status, headers: headers, requestTime: Self.time - delay, responseTime: Self.time)
+        let head = CachedHead(status: status, headers: headers, requestTime: Self.time - delay, responseTime: Self.time)
         return CacheFreshness(head, now: Self.time + after)
     }
 

@@ -65,8 +65,7 @@ private struct BrokenStorage: ResponseCache.Storage {
             return HTTPResponse(request: request, status: .notModified, headers: headers)
         }
         let text = "\(request.headers["Accept-Language"] ?? "-") \(request.headers["Authorization"] ?? "-")"
-        return HTTPResponse(
-            request: request, status: .ok, headers: headers, body: HTTPResponseBody(Data(text.utf8)))
+        return HTTPResponse(request: request, status: .ok, headers: headers, body: HTTPResponseBody(Data(text.utf8)))
     }
 
     private func client(
@@ -158,8 +157,7 @@ private struct BrokenStorage: ResponseCache.Storage {
 
     @Test func `a removal that fails is reported`() throws {
         let errors = Mutex(0)
-        let cache = ResponseCache(
-            store: .custom(BrokenStorage()), onError: { _ in errors.withLock { $0 += 1 } })
+        let cache = ResponseCache(store: .custom(BrokenStorage()), onError: { _ in errors.withLock { $0 += 1 } })
         let url = try #require(URL(string: "https://a.example/"))
         cache.remove(url)
         cache.removeAll(under: url)

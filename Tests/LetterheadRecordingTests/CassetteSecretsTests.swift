@@ -205,8 +205,7 @@ import Testing
             "content":{"size":0,"mimeType":"text/plain","text":""},"redirectURL":"","headersSize":-1,"bodySize":0},"cache":{},\
             "timings":{"send":0,"wait":1,"receive":0}}]}}
             """
-        try FileManager.default.createDirectory(
-            at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: file.deletingLastPathComponent()) }
         try Data(archive.utf8).write(to: file)
         let findings = try Cassette(file, mode: .replay).audit()

@@ -7,9 +7,7 @@ import TestKit
 import Testing
 
 /// A folder of one test.
-private func newFile() -> URL {
-    FileManager.default.temporaryDirectory.appending(path: "cassettes-\(UUID())/test.har")
-}
+private func newFile() -> URL { FileManager.default.temporaryDirectory.appending(path: "cassettes-\(UUID())/test.har") }
 
 @Suite struct CassetteTests {
     private let file = newFile()
@@ -19,8 +17,7 @@ private func newFile() -> URL {
         _ stubs: StubLoader, redaction: Redaction = .standard, _ send: (HTTPClient) async throws -> Void
     ) async throws -> String {
         let cassette = try Cassette(file, mode: .record, redaction: redaction)
-        let client = HTTPClient(
-            environment: .of("https://api.test/v1"), attemptLinks: cassette.link, transport: stubs)
+        let client = HTTPClient(environment: .of("https://api.test/v1"), attemptLinks: cassette.link, transport: stubs)
         try await send(client)
         try cassette.save()
         return try String(contentsOf: file, encoding: .utf8)
@@ -104,8 +101,7 @@ private func newFile() -> URL {
                 CreatePerson(person: .ada).query("at", "1").header("Idempotency-Key", "1").header("traceparent", "1"))
             _ = try await client.send(upload.multipart([.text("hello", name: "note")]))
         }
-        let rules = Cassette.Matching(
-            headers: ["Content-Type"], ignoredQuery: ["at"], ignoredJSONPaths: ["$.id"])
+        let rules = Cassette.Matching(headers: ["Content-Type"], ignoredQuery: ["at"], ignoredJSONPaths: ["$.id"])
         let (client, cassette) = try replaying(.replay, rules)
         let other = CreatePerson(person: Person(id: 9, login: "ada")).query("at", "2")
             .header("Idempotency-Key", "2").header("traceparent", "2")
@@ -119,9 +115,7 @@ private func newFile() -> URL {
             TestEndpoint("a", answering: JSONValue.self).with { $0.method = .post }.body(JSONBody(json))
         }
         let stubs = StubLoader().on(.any()) { _ in .json(["ok": true]) }
-        _ = try await record(stubs) {
-            _ = try await $0.send(post(["list": [["id": 1, "n": 1], ["id": 2, "n": 2]]]))
-        }
+        _ = try await record(stubs) { _ = try await $0.send(post(["list": [["id": 1, "n": 1], ["id": 2, "n": 2]]])) }
         let sent: [(paths: Set<String>, json: JSONValue, matches: Bool)] = [
             (["$.list[0].id"], ["list": [["id": 7, "n": 1], ["id": 2, "n": 2]]], true),
             (["$.list[0].id"], ["list": [["id": 1, "n": 1], ["id": 7, "n": 2]]], false),
@@ -184,8 +178,7 @@ private func newFile() -> URL {
         let stubs = StubLoader().on(GetPerson.self, times: .any) { Person(id: 1, login: $0.login) }
         for (login, calls) in [("a", 1), ("a", 1), ("b", 2), ("b", 2)] {
             let cassette = try Cassette(file, mode: .newEpisodes)
-            let client = HTTPClient(
-                environment: .of("https://api.test"), attemptLinks: cassette.link, transport: stubs)
+            let client = HTTPClient(environment: .of("https://api.test"), attemptLinks: cassette.link, transport: stubs)
             #expect(try await client.send(GetPerson(login: login)).login == login)
             try cassette.save()
             #expect(stubs.calls.count == calls)
@@ -203,8 +196,7 @@ private func newFile() -> URL {
             .events([ServerSentEvent(data: "one"), ServerSentEvent(data: "two")], every: .seconds(3))
         }
         let recording = try Cassette(file, mode: .record, clock: clock)
-        let recorder = HTTPClient(
-            environment: .of("https://api.test"), attemptLinks: recording.link, transport: stubs)
+        let recorder = HTTPClient(environment: .of("https://api.test"), attemptLinks: recording.link, transport: stubs)
         let whole = try await recorder.stream(Get<HTTPResponse>("news")).body.data()
         try recording.save()
 

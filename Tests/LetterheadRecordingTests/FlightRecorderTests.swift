@@ -118,9 +118,7 @@ import Testing
     @Test func `each file has its own name, and only the user can read it`() async throws {
         let recorder = FlightRecorder(now: { Date(timeIntervalSince1970: 1_700_000_000) })
         let client = client(recorder) { json($0, "{}") }
-        let error = try await thrown {
-            _ = try await client.send(TestEndpoint("users/s3cret", answering: Person.self))
-        }
+        let error = try await thrown { _ = try await client.send(TestEndpoint("users/s3cret", answering: Person.self)) }
         let missing = folder.url.appending(path: "reports/of/today")
         let files = try (1...2).map { _ in try recorder.dump(around: error, to: missing) }
         #expect(files[0] != files[1])

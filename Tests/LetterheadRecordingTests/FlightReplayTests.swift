@@ -26,8 +26,7 @@ import Testing
         retrying: Backoff = .init()
     ) throws -> (HTTPClient, Cassette) {
         let cassette = try Cassette(flight: recorder.dump(around: error, to: folder.url), clock: clock)
-        let client = HTTPClient(
-            environment: .of("https://a.test"), retrying: retrying, transport: cassette.loader)
+        let client = HTTPClient(environment: .of("https://a.test"), retrying: retrying, transport: cassette.loader)
         return (client, cassette)
     }
 

@@ -97,18 +97,14 @@ private let target = #""target":{"host":"h","path":"/a","query":""}"#
         func answer(_ head: String) -> Data { Data((#"{"letterhead":1,"# + head + "}\n").utf8) }
         let failure =
             #""failure":{"code":"a\u000a2026 \u001b[31mforged","mayHaveBeenSent":false,"message":"b\u000ac\u202e"}"#
-        let error = try #require(throws: HTTPError.self) {
-            try WireForm().response(from: answer(failure), to: request)
-        }
+        let error = try #require(throws: HTTPError.self) { try WireForm().response(from: answer(failure), to: request) }
         #expect(error.code == .unknown && !error.mayHaveBeenSent)
         #expect(error.message == #"at the other end of the relay: "a 2026 [31mforged", b\u{a}c\u{202e}"#)
         #expect(!"\(error)".unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x202E })
         #expect("\(HTTPError.Code(rawValue: "a\nb"))" == #"a\u{a}b"#)
         for name in [#"A\u000aB"#, "A:", ""] {
             let response = #""response":{"headers":[],"headersLeftOut":["\#(name)"],"status":200}"#
-            let error = #expect(throws: HTTPError.self) {
-                try WireForm().response(from: answer(response), to: request)
-            }
+            let error = #expect(throws: HTTPError.self) { try WireForm().response(from: answer(response), to: request) }
             #expect(error?.code == .invalidResponse)
         }
     }
@@ -183,9 +179,7 @@ private let target = #""target":{"host":"h","path":"/a","query":""}"#
         let relay = Relay { await far.answer($0) }
         var request = HTTPRequest()
         request.path = "a"
-        for expected in ["none", "a=b"] {
-            #expect(try await relay.load(request).body.data() == Data(expected.utf8))
-        }
+        for expected in ["none", "a=b"] { #expect(try await relay.load(request).body.data() == Data(expected.utf8)) }
         await relay.reset()
         #expect(try await relay.load(request).body.data() == Data("none".utf8))
         await server.stop()

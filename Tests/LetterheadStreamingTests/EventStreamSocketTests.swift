@@ -108,8 +108,7 @@
             }
             let server = RawServer { connection, _ in
                 _ = connection.readHead()
-                connection.write(
-                    "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Encoding: gzip\r\n\r\n")
+                connection.write("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Encoding: gzip\r\n\r\n")
                 connection.write(Array(events[0]))
                 arrived.wait()
                 connection.write(Array(events[1]))

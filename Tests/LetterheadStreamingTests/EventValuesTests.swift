@@ -36,8 +36,7 @@ struct EventValuesTests {
     {
         HTTPResponse(
             request: request, status: .ok, headers: ["Content-Type": "text/event-stream"],
-            body: StreamedBody.of(
-                pieces.map { Data($0.utf8) }, failing: code.map { HTTPError($0, request: request) }))
+            body: StreamedBody.of(pieces.map { Data($0.utf8) }, failing: code.map { HTTPError($0, request: request) }))
     }
 
     private func stream(_ request: HTTPRequest, _ text: String) -> HTTPResponse { stream(request, [text]) }

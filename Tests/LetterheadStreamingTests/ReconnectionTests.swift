@@ -15,9 +15,7 @@ struct ReconnectionTests {
         HTTPClient(environment: .of("http://a.example"), transport: mock)
     }
 
-    private func stream(
-        _ request: HTTPRequest, _ text: String, failing code: HTTPError.Code? = nil
-    ) -> HTTPResponse {
+    private func stream(_ request: HTTPRequest, _ text: String, failing code: HTTPError.Code? = nil) -> HTTPResponse {
         let error = code.map { HTTPError($0, request: request) }
         return HTTPResponse(
             request: request, status: .ok, headers: ["Content-Type": "text/event-stream"],

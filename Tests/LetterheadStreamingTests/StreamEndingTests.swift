@@ -56,8 +56,7 @@
             let (closed, arrived) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
             let server = silentServer(kind, closed)
             try await withLeakCheck(grace: .seconds(30)) {
-                let client = HTTPClient(
-                    environment: ServerEnvironment(baseURL: server.url()), transport: CurlLoader())
+                let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url()), transport: CurlLoader())
                 let reading = Task {
                     try await kind.read(from: client) {
                         arrived.signal()

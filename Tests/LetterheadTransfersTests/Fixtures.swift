@@ -43,9 +43,7 @@ final class Script: Sendable {
         return step(request)
     }
 
-    func server() async throws -> MockServer {
-        try await MockServer.start { self.response(to: $0) }
-    }
+    func server() async throws -> MockServer { try await MockServer.start { self.response(to: $0) } }
 }
 
 /// Serves the content, and ends the connection after so many bytes of the body.
@@ -54,8 +52,7 @@ func served(
     adding headers: HTTPHeaders = [:]
 ) -> Script.Step {
     { request in
-        var response = MockServer.Response.content(
-            content, for: request, eTag: eTag, cutAt: cut, rangeFault: fault)
+        var response = MockServer.Response.content(content, for: request, eTag: eTag, cutAt: cut, rangeFault: fault)
         response.headers.replace(with: headers)
         return response
     }

@@ -96,8 +96,7 @@ import Testing
     /// What Letterhead sends as a body, it also reads.
     @Test func `a multipart body that is sent back has the same parts`() async throws {
         let server = try await MockServer.start { request in
-            MockServer.Response(
-                headers: ["Content-Type": request.headers[.contentType] ?? ""], body: request.body)
+            MockServer.Response(headers: ["Content-Type": request.headers[.contentType] ?? ""], body: request.body)
         }
         let (picture, name) = (Data((0...255).map { UInt8($0) }), "a \"b\"\r\nc\u{E9}")
         let template = Post<HTTPResponse>("echo").multipart([

@@ -56,9 +56,7 @@
             let (server, box) = (UploadServer(answer.kind), try Outbox())
             server.enqueue("POST", response(isConfigured ? "201 Created" : "200 OK", answer.fields))
             let error = await #expect(throws: HTTPError.self) {
-                try await box.upload(to: server) {
-                    if isConfigured { $0.kind = answer.kind == .tus ? .tus : .draft }
-                }
+                try await box.upload(to: server) { if isConfigured { $0.kind = answer.kind == .tus ? .tus : .draft } }
             }
             let remedy = isConfigured ? "don't set the kind" : "supports the other protocol, set the kind"
             #expect(error?.code == .uploadUnsupported && error?.message.contains(remedy) == true)

@@ -208,9 +208,7 @@ import Testing
             },
             await #expect(throws: HTTPError.self) { try await client.download(Get<HTTPResponse>("a"), to: file) },
         ]
-        for error in errors {
-            #expect(error?.code == .cannotSaveResponse && error?.message.contains(reason) == true)
-        }
+        for error in errors { #expect(error?.code == .cannotSaveResponse && error?.message.contains(reason) == true) }
         #expect(server.requests.isEmpty)
         withExtendedLifetime(folder) {}
         await server.stop()

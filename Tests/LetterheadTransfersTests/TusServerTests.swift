@@ -12,9 +12,7 @@
     @Suite(.serialized, .timeLimit(.minutes(6)), .enabled(if: TusServer.isInstalled, "a tus server is not installed"))
     struct TusServerTests {
         @Test(arguments: [false, true], [true, false])
-        func `200 MB that are cut twenty times are right byte for byte`(
-            isHTTP2: Bool, isOneCall: Bool
-        ) async throws {
+        func `200 MB that are cut twenty times are right byte for byte`(isHTTP2: Bool, isOneCall: Bool) async throws {
             let size = 200_000_000
             let server = try await TusServer()
             let cuts = (0..<20).map { _ in Int.random(in: 1..<size) }.sorted()

@@ -26,8 +26,7 @@
         ) async throws {
             let (server, other, box) = (UploadServer(kind), UploadServer(kind), try Outbox())
             let base = Mutex(server.url)
-            let client = HTTPClient(
-                environment: .provided { _ in ServerEnvironment(baseURL: base.withLock { $0 }) })
+            let client = HTTPClient(environment: .provided { _ in ServerEnvironment(baseURL: base.withLock { $0 }) })
             let bearer = HTTPAuthentication.bearer("t", allowedOrigins: [server.url, other.url])
             let template = Post<HTTPResponse>("files", headers: ["X-Api-Key": "1"]).authenticated(by: bearer)
             server.enqueue("PATCH", .cut(after: 40_000))

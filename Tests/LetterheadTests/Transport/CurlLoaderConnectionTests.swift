@@ -47,9 +47,7 @@
             let loader = Carrier.loader(
                 .trusting.with { ($0.httpVersions, $0.maximumConnectionsPerHost) = (.http1, count) })
             try await withThrowingTaskGroup(of: Void.self) { group in
-                for _ in 0..<count {
-                    group.addTask { _ = try await loader.load(HTTPRequest(url: server.url())) }
-                }
+                for _ in 0..<count { group.addTask { _ = try await loader.load(HTTPRequest(url: server.url())) } }
                 for _ in 0..<count { #expect(await arrived.isSignaled()) }
                 for _ in 0..<count { all.signal() }
                 try await group.waitForAll()
@@ -113,9 +111,7 @@
         }
 
         @Test(arguments: [1, 2])
-        func `the total number of connections is limited, and an idle one is replaced`(
-            limit: Int
-        ) async throws {
+        func `the total number of connections is limited, and an idle one is replaced`(limit: Int) async throws {
             var configuration = TransportConfiguration()
             (configuration.maximumConnections, configuration.queueTimeout) = (limit, .milliseconds(200))
             let loader = Carrier.loader(configuration)

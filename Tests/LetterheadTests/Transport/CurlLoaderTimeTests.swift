@@ -39,9 +39,7 @@
 
         /// Lets 1.6 s of real time pass on the thread of a server, because the transport measures real time. In a task,
         /// it would be longer while other tests run.
-        private static func passTime() {
-            _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(1_600))
-        }
+        private static func passTime() { _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(1_600)) }
 
         @Test func `an idle timeout begins with the last bytes that arrived`() async throws {
             let configuration = TransportConfiguration().with { $0.idleTimeout = .seconds(3) }

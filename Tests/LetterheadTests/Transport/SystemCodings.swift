@@ -21,9 +21,7 @@
         static let compressible = ["br", "zstd"].filter { offered.contains($0) && compressed(Data([1]), $0) != nil }
 
         /// Nil if the machine has no compressor for the coding.
-        static func compressed(_ data: Data, _ coding: String) -> Data? {
-            coding == "br" ? brotli(data) : zstd(data)
-        }
+        static func compressed(_ data: Data, _ coding: String) -> Data? { coding == "br" ? brotli(data) : zstd(data) }
 
         private static func brotli(_ data: Data) -> Data? {
             guard let compress = function("libbrotlienc.so.1", "BrotliEncoderCompress", BrotliCompress.self) else {

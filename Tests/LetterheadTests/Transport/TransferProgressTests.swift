@@ -12,9 +12,7 @@ struct TransferProgressTests {
 
     private let size = 3_000_000
 
-    private func echo() async throws -> MockServer {
-        try await MockServer.start { MockServer.Response(body: $0.body) }
-    }
+    private func echo() async throws -> MockServer { try await MockServer.start { MockServer.Response(body: $0.body) } }
 
     private func steps(
         over transport: Transport, _ body: any HTTPBody, _ delivery: HTTPResponse.Delivery = .buffered

@@ -119,8 +119,7 @@ struct TransportAddressesTests {
                 var request = HTTPRequest(url: try url(host, scheme: scheme))
                 (request.retryStrategy, request.maximumRetries) = (.immediate, 2)
                 let retried = request
-                let error = try #require(
-                    await #expect(throws: HTTPError.self) { try await client.send(retried) })
+                let error = try #require(await #expect(throws: HTTPError.self) { try await client.send(retried) })
                 #expect(error.code == .invalidRequest && !error.mayHaveBeenSent)
                 #expect(error.message.hasPrefix("security.addresses refused each address of "), "\(error)")
                 #expect(error.attempts.count == 1)

@@ -61,9 +61,7 @@ import Testing
         let handle = try FileHandle(forWritingTo: url)
         try handle.truncate(atOffset: UInt64(size))
         try handle.close()
-        await #expect(throws: HTTPBodyError.self) {
-            while try await walk.next() != nil {}
-        }
+        await #expect(throws: HTTPBodyError.self) { while try await walk.next() != nil {} }
     }
 
     @Test(arguments: [

@@ -46,8 +46,7 @@ extension HTTPClient {
         _ transport: any HTTPLoader, retrying: Backoff = Backoff(),
         decoder: any HTTPBodyDecoder = JSONDecoder()
     ) -> HTTPClient {
-        HTTPClient(
-            environment: .of("https://api.test/v1"), decoder: decoder, retrying: retrying, transport: transport)
+        HTTPClient(environment: .of("https://api.test/v1"), decoder: decoder, retrying: retrying, transport: transport)
     }
 }
 

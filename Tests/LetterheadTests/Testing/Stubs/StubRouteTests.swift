@@ -74,9 +74,7 @@ import Testing
         stubs.on(.any(), times: .any, during: door.state("open", movesTo: "closed")) { _ in .status(.ok) }
         stubs.on(.any(), times: .any) { _ in .status(.conflict) }
         let statuses = await withTaskGroup(of: Int.self) { [stubs] group in
-            for _ in 0..<50 {
-                group.addTask { (try? await stubs.load(try .to("https://h/p")).status.code) ?? 0 }
-            }
+            for _ in 0..<50 { group.addTask { (try? await stubs.load(try .to("https://h/p")).status.code) ?? 0 } }
             return await group.reduce(into: []) { $0.append($1) }
         }
         #expect(statuses.filter { $0 == 200 }.count == 1)

@@ -39,9 +39,7 @@
         ]
 
         @Test(arguments: rows.indices)
-        func `requests are direct if they certainly use HTTP/1.1, without an HTTP proxy`(
-            row: Int
-        ) throws {
+        func `requests are direct if they certainly use HTTP/1.1, without an HTTP proxy`(row: Int) throws {
             let (url, change, isDirect) = Self.rows[row]
             var configuration = TransportConfiguration()
             change(&configuration)

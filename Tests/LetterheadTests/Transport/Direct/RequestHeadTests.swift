@@ -25,9 +25,7 @@ struct RequestHeadTests {
         ("http://a.example:443/", "/", "a.example:443"), ("https://a.example:443/", "/", "a.example"),
         ("https://a.example:80/", "/", "a.example:80"), ("http://[::1]:8080/x", "/x", "[::1]:8080"),
     ])
-    func `the request line has the target, and Host the authority`(
-        url: String, target: String, host: String
-    ) throws {
+    func `the request line has the target, and Host the authority`(url: String, target: String, host: String) throws {
         #expect(text(of: try request(url)) == "GET \(target) HTTP/1.1\r\nHost: \(host)\r\n\r\n")
     }
 

@@ -110,9 +110,7 @@ import Testing
         let handle = try FileHandle(forWritingTo: file)
         try handle.truncate(atOffset: 300_001)
         try handle.close()
-        let error = await #expect(throws: HTTPBodyError.self) {
-            while try await walk.next() != nil {}
-        }
+        let error = await #expect(throws: HTTPBodyError.self) { while try await walk.next() != nil {} }
         #expect(error?.description.hasPrefix("part 1: ") == true)
     }
 
