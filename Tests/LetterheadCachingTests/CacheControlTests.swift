@@ -7,9 +7,8 @@ import Testing
 @Suite struct CacheControlTests {
     @Test(arguments: [
         ("max-age=60", 60 as Int64?), ("MAX-AGE=60", 60), ("max-age=\"60\"", 60), ("max-age=0060", 60),
-        ("a, max-age=60 ,b", 60),
-        ("max-age=99999999999999999999999", 1 << 31), ("max-age=-1", 0), ("max-age=1.5", 0), ("max-age='60'", 0),
-        ("max-age", 0), ("max-age=", 0), ("max-age = 60", 0), ("max-age=60, max-age=60", 60),
+        ("a, max-age=60 ,b", 60), ("max-age=99999999999999999999999", 1 << 31), ("max-age=-1", 0), ("max-age=1.5", 0),
+        ("max-age='60'", 0), ("max-age", 0), ("max-age=", 0), ("max-age = 60", 0), ("max-age=60, max-age=60", 60),
         ("max-age=60, max-age=61", 0), ("a=\"max-age=60\"", nil), ("a=\"\\\"max-age=60\", b", nil), ("", nil),
         (",,;;", nil), ("max-age=1, a=\"max-age=60\"", 1),
     ])

@@ -36,8 +36,7 @@ import Testing
         #""request":{"headers":[],"settings":{"removedHeaders":["M","a"]},T}"#,
         #""request":{"headers":[],"settings":{"route":"M"},T}"#,
         #""request":{"headers":[],"id":"M","method":"M","settings":{},T}"#,
-        #""request":{"headers":[],"options":{"M":1},"settings":{},T}"#,
-        #""M":1"#,
+        #""request":{"headers":[],"options":{"M":1},"settings":{},T}"#, #""M":1"#,
     ]) func `a message with combining marks is read in linear time`(members: String) {
         let text = members.replacing("\"M\"", with: "\"\(Self.marks)\"").replacing("T}", with: "\(Self.target)}")
         let seconds = threadTime { Self.relayed(text) }

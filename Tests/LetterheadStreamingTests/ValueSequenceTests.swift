@@ -31,8 +31,7 @@ import Testing
     static let vectors: [(text: String, type: String?)] = [
         ("{\"a\":1}\n{\"a\":2}\n{\"a\":3}\n", "application/x-ndjson"),
         ("\n\r\n{\"a\":1}\r\n  \n{\"a\":2}\n\t{\"a\":3} ", "application/jsonl"),
-        ("{\"a\":1}\n{\"a\":2}\n{\"a\":3}", nil),
-        ("{\"a\":1}\n{\"a\":2}\n{\"a\":3}", "application/json"),
+        ("{\"a\":1}\n{\"a\":2}\n{\"a\":3}", nil), ("{\"a\":1}\n{\"a\":2}\n{\"a\":3}", "application/json"),
         ("\u{1E}{\"a\":1}\n\u{1E}\u{1E}{\"a\":\n2}\n\u{1E}{\"a\":3}", "application/json-seq"),
         ("[{\"a\":1},{\"a\":2},{\"a\":3}]", "application/json; charset=utf-8"),
         (" \n[ {\"a\" : 1}\n,\t{\"a\":2} , {\"a\":3}\r\n]\n ", "application/vnd.rows+json"),

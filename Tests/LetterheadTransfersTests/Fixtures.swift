@@ -147,10 +147,8 @@ final class ProgressLog: Sendable {
 
 /// Responses that don't continue a part, and the number of requests until the download has started again.
 let unfitRests: [(reason: String, step: Script.Step, requests: Int)] = [
-    ("the server ignores ranges", served(fault: .ignored), 2),
-    ("the resource has changed", served(eTag: "\"2\""), 2),
+    ("the server ignores ranges", served(fault: .ignored), 2), ("the resource has changed", served(eTag: "\"2\""), 2),
     ("the part is of another version", served(eTag: "\"2\"", fault: .unconditional), 3),
-    ("the range is refused", served(fault: .refused), 3),
-    ("the range is wrong", served(fault: .shifted(by: 1)), 3),
+    ("the range is refused", served(fault: .refused), 3), ("the range is wrong", served(fault: .shifted(by: 1)), 3),
     ("the length is wrong", served(fault: .length(1 << 20)), 3),
 ]

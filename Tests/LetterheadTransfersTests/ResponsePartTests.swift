@@ -160,9 +160,8 @@ import Testing
         arguments: [
             ("form-data; name=\"a b\"", "a b"), ("Form-Data; filename=\"x\"; name=b", "b"),
             (#"form-data; name="a\"b%22c%0D%0A"; filename="x""#, "a\"b\"c\r\n"),
-            ("form-data; name=\"\u{E9}\"", "\u{E9}"),
-            ("form-data; name=\"\"", ""), ("form-data; filename=\"name=x\"", nil), ("attachment; name=\"a\"", nil),
-            ("form-data", nil), ("", nil),
+            ("form-data; name=\"\u{E9}\"", "\u{E9}"), ("form-data; name=\"\"", ""),
+            ("form-data; filename=\"name=x\"", nil), ("attachment; name=\"a\"", nil), ("form-data", nil), ("", nil),
         ] as [(String, String?)])
     func `the name of a form's field is in Content-Disposition`(disposition: String, name: String?) async throws {
         #expect(try await part("Content-Disposition: \(disposition)\r\n").name == name)
@@ -296,10 +295,9 @@ import Testing
         arguments: [
             "", "HTTP/1.1 200 OK", "HTTP/1.1 200 OK\r\n", "HTTP/1.1\r\n\r\n", "HTTP/1.1 20 OK\r\n\r\n",
             "HTTP/1.1 2000\r\n\r\n", "HTTP/1.1 -10\r\n\r\n", "GET / HTTP/1.1\r\n\r\n",
-            "HTTP/1.1 200\r\nno field\r\n\r\n",
-            "HTTP/1.1 200\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-            "HTTP/1.1 200\r\nContent-Length: 3\r\n\r\n12",
-            "HTTP/1.1 200\r\nContent-Length: -1\r\n\r\n12", "HTTP/1.1 200\r\nContent-Length: +1\r\n\r\n12",
+            "HTTP/1.1 200\r\nno field\r\n\r\n", "HTTP/1.1 200\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+            "HTTP/1.1 200\r\nContent-Length: 3\r\n\r\n12", "HTTP/1.1 200\r\nContent-Length: -1\r\n\r\n12",
+            "HTTP/1.1 200\r\nContent-Length: +1\r\n\r\n12",
             "HTTP/1.1 200\r\nContent-Length: 99999999999999999999\r\n\r\n",
             "HTTP/1.1 200\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n12",
         ])

@@ -81,8 +81,7 @@
             (port, securePort) = (ports[0], ports[1])
             for (name, text) in [
                 ("certificate", Certificates.valid), ("key", Certificates.validKey),
-                ("app.py", Self.program(root.path)),
-                ("conf", Self.configuration(root.path, ports)),
+                ("app.py", Self.program(root.path)), ("conf", Self.configuration(root.path, ports)),
             ] {
                 try text.write(to: root.appending(path: name), atomically: true, encoding: .utf8)
             }

@@ -110,8 +110,7 @@ private struct OwnNames: RequestTemplate {
     @Test(
         arguments: [
             SomeBody(), AnyBody(), StoredBody(), OptionalBody(body: TextBody("text")),
-            GenericBody(body: TextBody("text")),
-            Minimal().body(TextBody("text")),
+            GenericBody(body: TextBody("text")), Minimal().body(TextBody("text")),
         ] as [any RequestTemplate])
     func `a body of any type is sent`(template: any RequestTemplate) throws {
         #expect(try request(template).body.encode() == Data("text".utf8))

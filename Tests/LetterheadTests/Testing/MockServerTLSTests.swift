@@ -105,8 +105,7 @@
 
         @Test(arguments: [
             (MockServer.Effect.close, MockServer.Moment.requestStart), (.reset, .requestStart),
-            (.halfClose, .responseStart),
-            (.close, .responseBody), (.reset, .responseBody), (.halfClose, .responseBody),
+            (.halfClose, .responseStart), (.close, .responseBody), (.reset, .responseBody), (.halfClose, .responseBody),
         ]) func `faults occur over TLS, too`(effect: MockServer.Effect, moment: MockServer.Moment) async throws {
             try await withServer { server, url in
                 server.enqueue(.response(.text("12345678")).fault(effect, at: moment))

@@ -11,8 +11,7 @@
         @Test(
             "What is not a whole response is an error that says what happened",
             arguments: [
-                ("", HTTPError.Code.connectionLost),
-                ("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n", .invalidResponse),
+                ("", HTTPError.Code.connectionLost), ("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n", .invalidResponse),
                 ("HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\nshort", .invalidResponse),
                 ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nshor", .invalidResponse),
                 ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nshort\r\n", .invalidResponse),
@@ -26,8 +25,7 @@
                 ("HTTP/1.1 200 OK\r\nX Y: 1\r\nContent-Length: 0\r\n\r\n", .invalidResponse),
                 ("HTTP/1.1 200 OK\r\nX: a\u{0}b\r\nContent-Length: 0\r\n\r\n", .invalidResponse),
                 ("HTTP/1.1 200 OK\r\nno colon\r\nContent-Length: 0\r\n\r\n", .invalidResponse),
-                ("Good morning\r\n\r\n", .invalidResponse),
-                ("\u{0}\u{1}\u{2}\u{3}", .invalidResponse),
+                ("Good morning\r\n\r\n", .invalidResponse), ("\u{0}\u{1}\u{2}\u{3}", .invalidResponse),
                 ("HTTP/7.0 200 OK\r\nContent-Length: 0\r\n\r\n", .invalidResponse),
                 ("HTTP/1.1 abc OK\r\nContent-Length: 0\r\n\r\n", .invalidResponse),
             ])

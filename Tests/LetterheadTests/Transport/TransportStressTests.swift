@@ -10,12 +10,10 @@
         @Test(
             "The transport under stress",
             arguments: [
-                ("posts", 2000), ("cancellations", 2000), ("many", 2000), ("exit", 50), ("leave", 64),
-                ("fork", 5), ("exhaust", 24), ("drops", 50), ("memory", 6000), ("transfers", 128), ("rest", 1),
-                ("download", 50), ("mirror", 200), ("shared-folders", 1),
-                ("fuzz", 3000), ("differ", 1000),
-                ("deallocators", 100), ("initialize", 32), ("failed-initialization", 4), ("other-tls", 1),
-                ("executor", 2000),
+                ("posts", 2000), ("cancellations", 2000), ("many", 2000), ("exit", 50), ("leave", 64), ("fork", 5),
+                ("exhaust", 24), ("drops", 50), ("memory", 6000), ("transfers", 128), ("rest", 1), ("download", 50),
+                ("mirror", 200), ("shared-folders", 1), ("fuzz", 3000), ("differ", 1000), ("deallocators", 100),
+                ("initialize", 32), ("failed-initialization", 4), ("other-tls", 1), ("executor", 2000),
             ])
         func stress(name: String, count: Int) async throws {
             // An exit finds the threads elsewhere each time.

@@ -7,17 +7,9 @@ import Testing
 
 @Suite struct BodyLinesTests {
     static let vectors: [(text: String, lines: [String])] = [
-        ("", []),
-        ("a", ["a"]),
-        ("\n", [""]),
-        ("a\n", ["a"]),
-        ("a\nb", ["a", "b"]),
-        ("a\r\nb\r\n", ["a", "b"]),
-        ("\n\n\r\n", ["", "", ""]),
-        ("a\rb\nc\r", ["a\rb", "c\r"]),
-        ("\r\r\n\r\n", ["\r", ""]),
-        ("grün\n日本\r\n🙂", ["grün", "日本", "🙂"]),
-        ("\u{FEFF}a\n", ["\u{FEFF}a"]),
+        ("", []), ("a", ["a"]), ("\n", [""]), ("a\n", ["a"]), ("a\nb", ["a", "b"]), ("a\r\nb\r\n", ["a", "b"]),
+        ("\n\n\r\n", ["", "", ""]), ("a\rb\nc\r", ["a\rb", "c\r"]), ("\r\r\n\r\n", ["\r", ""]),
+        ("grün\n日本\r\n🙂", ["grün", "日本", "🙂"]), ("\u{FEFF}a\n", ["\u{FEFF}a"]),
     ]
 
     @Test(arguments: vectors)

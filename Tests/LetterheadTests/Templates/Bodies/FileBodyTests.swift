@@ -67,8 +67,7 @@ import Testing
     @Test(arguments: [
         ("a.PNG", "image/png"), ("a.tar.gz", "application/gzip"), ("noext", "application/octet-stream"),
         (".png", "application/octet-stream"), ("a.unknown", "application/octet-stream"),
-        ("dir.png/a", "application/octet-stream"),
-        ("a.", "application/octet-stream"),
+        ("dir.png/a", "application/octet-stream"), ("a.", "application/octet-stream"),
     ]) func `the media type is that of the extension`(name: String, type: String) {
         #expect(MediaType(filename: name).description == type)
     }

@@ -170,16 +170,12 @@ struct ResponseReaderTests {
 
     static let badChunks: [String] = [
         "zz\r\nshort\r\n", "\r\n", "\n", " 5\r\nhello\r\n", "0x5\r\nhello\r\n", "+5\r\nhello\r\n", "-1\r\n",
-        "5\nhello\r\n",
-        "5\rhello\r\n", "5\r\r\nhello\r\n", "5\r\nhello\n", "5\r\nhello\r0\r\n", "5\r\nhello!\r\n",
-        "5\r\nhello0\r\n\r\n",
-        "5\r\nhell\r\n0\r\n\r\n", "5 5\r\nhello", "5 x\r\nhello", "5_\r\nhello", "5;a\nhello\r\n0\r\n\r\n",
-        "5;\n\r\nhello",
-        "5;a=\"\r\n\"\r\nhello\r\n", "5;a\rb\r\nhello", "5;\u{0}\r\nhello", "5\u{B}\r\nhello", "5,5\r\nhello",
-        "\u{FF11}\r\n.",
-        "00000000000000005\r\nhello\r\n", "8000000000000000\r\n", "FFFFFFFFFFFFFFFF\r\n",
-        "10000000000000005\r\nhello\r\n",
-        "5\r\nhello\r\n;\r\n\r\n", "5\r\nhello\r\n \r\n\r\n", ";a\r\n\r\n", "0\n\r\n", "0\r\r\n\r\n",
+        "5\nhello\r\n", "5\rhello\r\n", "5\r\r\nhello\r\n", "5\r\nhello\n", "5\r\nhello\r0\r\n", "5\r\nhello!\r\n",
+        "5\r\nhello0\r\n\r\n", "5\r\nhell\r\n0\r\n\r\n", "5 5\r\nhello", "5 x\r\nhello", "5_\r\nhello",
+        "5;a\nhello\r\n0\r\n\r\n", "5;\n\r\nhello", "5;a=\"\r\n\"\r\nhello\r\n", "5;a\rb\r\nhello", "5;\u{0}\r\nhello",
+        "5\u{B}\r\nhello", "5,5\r\nhello", "\u{FF11}\r\n.", "00000000000000005\r\nhello\r\n", "8000000000000000\r\n",
+        "FFFFFFFFFFFFFFFF\r\n", "10000000000000005\r\nhello\r\n", "5\r\nhello\r\n;\r\n\r\n", "5\r\nhello\r\n \r\n\r\n",
+        ";a\r\n\r\n", "0\n\r\n", "0\r\r\n\r\n",
     ]
 
     /// Each fault with the bytes that have it.

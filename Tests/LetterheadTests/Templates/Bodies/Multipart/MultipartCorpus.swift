@@ -18,22 +18,18 @@ struct MultipartCorpus {
 
     private static let names = [
         "plain", "two words", "a\"b", "\"\"", "a\r\nb", "a\rb", "a\nb", "a\\b", "\\\"", "a\0b", "é", "名前", "🌎", "a;b",
-        "a=b",
-        "a%22b", "100%", "'a'", "a:b", "a, b", "files[]", "user[name]", "<a>", "a&b", "x\"; filename=\"y",
+        "a=b", "a%22b", "100%", "'a'", "a:b", "a, b", "files[]", "user[name]", "<a>", "a&b", "x\"; filename=\"y",
         "x\r\nX-Injected: 1", "*", "name*", String(repeating: "long", count: 40),
     ]
     private static let filenames = [
         "a.txt", "a b.txt", "q\"uote.txt", "new\r\nline.bin", "cr\r.bin", "lf\n.bin", "é.png", "文書.pdf", "🌎.gif",
-        "semi;colon.txt",
-        "100%.txt", "%22.txt", "a'b.txt", "noextension", ".hidden", "two..dots", "a\\\"b.txt",
+        "semi;colon.txt", "100%.txt", "%22.txt", "a'b.txt", "noextension", ".hidden", "two..dots", "a\\\"b.txt",
     ]
     private static let contents: [Data] =
         [
             "", "hi", "é🌎", "\r\n", "\n", "\r", "\r\n\r\n", "a\r\n", "\r\na", "--", "----", "\r\n--", "\r\n--\r\n",
-            "\r\n----\r\n",
-            "--boundary", "\r\n--boundary--\r\n", "a\nb\rc\r\nd", "Content-Type: text/html\r\n\r\n<b>", "a=b&c=d", "\0",
-            "-",
-            String(repeating: "-", count: 300),
+            "\r\n----\r\n", "--boundary", "\r\n--boundary--\r\n", "a\nb\rc\r\nd", "Content-Type: text/html\r\n\r\n<b>",
+            "a=b&c=d", "\0", "-", String(repeating: "-", count: 300),
         ].map { Data($0.utf8) } + [noise(1), noise(257), noise(5000), noise(70_000)]
 
     /// 330 bodies: every name with every kind of content in turn, no parts, and a hundred parts.
