@@ -17,7 +17,6 @@ import Testing
         #expect(server.ranges == [nil, "bytes=10000-", "bytes=10001-", "bytes=10001-", "bytes=40001-"])
         #expect(server.requests.dropFirst().allSatisfy { $0.headers[.ifRange] == "\"1\"" })
         #expect(server.requests.allSatisfy { $0.headers[.acceptEncoding] == "identity" })
-        await server.stop()
     }
 
     @Test func `the link keeps the laws`() async throws {
@@ -66,7 +65,6 @@ import Testing
         let response = try await server.client(ContinueBodies(.immediately())).stream(Get<HTTPResponse>("a"))
         await #expect(throws: HTTPError.self) { try await response.body.data() }
         #expect(server.requests.count == 1)
-        await server.stop()
     }
 
     @Test(arguments: [
@@ -85,7 +83,6 @@ import Testing
             error?.code == .invalidResponse && error?.message.contains(message) == true, "\(String(describing: error))")
         #expect(error?.message.contains("after 50000 bytes") == true && error?.underlying is HTTPError)
         #expect(server.requests.count == 2)
-        await server.stop()
     }
 
     @Test(
@@ -119,7 +116,6 @@ import Testing
         let response = try await server.client(ContinueBodies(.immediately())).stream(template)
         #expect(try await response.body.data() == content[100..<200])
         #expect(server.ranges == ["bytes=100-199", "bytes=150-199"])
-        await server.stop()
     }
 
     @Test func `attempts that bring little are counted, with the waits of the strategy`() async throws {
@@ -141,7 +137,6 @@ import Testing
         let response = try await server.client(ContinueBodies(.immediately(1))).stream(Get<HTTPResponse>("a"))
         #expect(try await response.body.data() == large)
         #expect(server.requests.count == 6)
-        await server.stop()
     }
 
     @Test(arguments: [("bytes 3-4/6", "def", "more bytes than announced"), ("bytes 3-5/6", "d", "truncated")])
@@ -222,7 +217,6 @@ import Testing
         await #expect(throws: HTTPError.self) { try await client.stream(Post<Data>("a")).body.data() }
         #expect(server.requests.count == 2)
         #expect(server.requests.allSatisfy { $0.headers[.acceptEncoding] != "identity" })
-        await server.stop()
     }
 
     @Test func `a negative number of attempts is refused`() async throws {

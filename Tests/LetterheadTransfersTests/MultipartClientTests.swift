@@ -46,7 +46,6 @@ import Testing
         #expect(server.requests.count == 2)
         // The epilogue was read, so the connection could be used again.
         #expect(server.connections.count == 1)
-        await server.stop()
     }
 
     @Test(arguments: [("partLimit", 0, 1), ("headLimit", 1, -1)])
@@ -57,7 +56,6 @@ import Testing
         let parts = server.client().parts(of: Self.template, partLimit: partLimit, headLimit: headLimit)
         let error = try #require(await parts.readAll().error as? HTTPError)
         #expect(error.code == .invalidRequest && error.message == "\(name) is less than 1" && server.requests.isEmpty)
-        await server.stop()
     }
 
     @Test func `leaving the loop ends the transfer`() async throws {

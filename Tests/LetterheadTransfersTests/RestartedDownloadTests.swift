@@ -30,7 +30,6 @@ import Testing
         #expect(folder.isComplete, "\(reason)")
         #expect(response.status == .ok && response.savedByteCount == content.count)
         #expect(server.ranges == [nil, "bytes=40000-"] + Array(repeating: nil, count: requests - 2))
-        await server.stop()
     }
 
     @Test(arguments: [true, false])
@@ -48,7 +47,6 @@ import Testing
             #expect(error?.code == .digestMismatch && folder.isUntouched && folder.names == ["video.mp4"])
         }
         #expect(server.requests.count == 2)
-        await server.stop()
     }
 
     @Test func `the progress starts again with the body`() async throws {
@@ -75,7 +73,6 @@ import Testing
         #expect(folder.isComplete)
         #expect(server.ranges == [nil, "bytes=40000-", "bytes=30000-", "bytes=50000-", "bytes=50000-"])
         #expect(server.requests.map { $0.headers[.ifRange] } == [nil, "\"1\"", "\"2\"", "\"2\"", "\"2\""])
-        await server.stop()
     }
 
     @Test func `a call starts again only once`() async throws {
@@ -84,7 +81,6 @@ import Testing
         let error = await #expect(throws: HTTPError.self) { try await download(server.client(), to: folder) }
         #expect(error?.code == .invalidResponse && error?.message.contains("does not support ranges") == true)
         #expect(server.ranges == [nil, "bytes=40000-", "bytes=40000-"] && folder.partCount == 40_000)
-        await server.stop()
     }
 
     @Test(arguments: [true, false])
@@ -99,7 +95,6 @@ import Testing
         let error = await #expect(throws: HTTPError.self) { try await download(server.client(), to: folder) }
         #expect(error?.code == .unacceptableStatus && error?.response?.status == .rangeNotSatisfiable)
         #expect(server.ranges == [nil, "bytes=40000-", nil] && folder.partCount == 40_000 && folder.isUntouched)
-        await server.stop()
     }
 
     private struct RefuseErrors: HTTPValidator {
@@ -114,6 +109,5 @@ import Testing
         let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url), validators: [RefuseErrors()])
         try await download(client, to: folder)
         #expect(folder.isComplete && server.ranges == [nil, "bytes=40000-", nil])
-        await server.stop()
     }
 }

@@ -18,7 +18,6 @@ extension ResumedDownloadTests {
             let folder = try await interrupted(server)
             try await download(server, to: folder, digest: .sha256(digest))
             #expect(folder.isComplete && server.requests.count == 2)
-            await server.stop()
         }
     }
 
@@ -57,7 +56,6 @@ extension ResumedDownloadTests {
         let folder = try Folder()
         let error = await failure { try await download(server, to: folder, digest: .sha256(text)) }
         #expect(error?.code == .invalidRequest && server.requests.isEmpty)
-        await server.stop()
     }
 
     static let hexadecimal = "457acfc64cae0a33bfe696c36395673bab10c056a8a153c3694fd832479ac4c4"

@@ -41,7 +41,6 @@ import Testing
         #expect(response.savedFile == folder.file && response.savedByteCount == content.count)
         #expect(server.ranges == [nil, "bytes=40000-", "bytes=50000-"])
         #expect(server.requests.last?.headers[.ifRange] == "\"1\"")
-        await server.stop()
     }
 
     @Test func `the whole chain of a client is used, also over mocks`() async throws {
@@ -128,7 +127,6 @@ import Testing
         try await download(server, to: folder)
         #expect(folder.isComplete, "\(reason)")
         #expect(server.requests.count == requests && server.ranges[1] == "bytes=40000-")
-        await server.stop()
     }
 
     @Test func `a complete part is a success, and the server is asked whether it is current`() async throws {
@@ -178,7 +176,6 @@ import Testing
         try await asked.download(
             Get<HTTPResponse>("a"), to: folder.file, resuming: .fromPart, continuing: .immediately(0))
         #expect(folder.isComplete && server.ranges == [nil, nil, nil, nil])
-        await server.stop()
     }
 
     @Test(arguments: ["\"length\":-1", "\"length\":0", "\"length\":39999", "\"length\":\"x\"", "\"length\":1e99", ""])
@@ -191,7 +188,6 @@ import Testing
         try Data(record.replacing("\"length\":100000", with: length).utf8).write(to: place)
         try await download(server, to: folder)
         #expect(folder.isComplete && server.ranges == [nil, nil])
-        await server.stop()
     }
 
     @Test(arguments: [(".", "is a directory"), ("missing/a.mp4", "No such file or directory")])
@@ -220,7 +216,6 @@ import Testing
         try (content + content).write(to: folder.part)
         try await download(server, to: folder)
         #expect(folder.isComplete && server.ranges == [nil, nil])
-        await server.stop()
     }
 
     @Test func `a response without a strong validator is not continued`() async throws {
@@ -229,7 +224,6 @@ import Testing
         #expect(folder.names == [".video.mp4.letterhead-part", "video.mp4"])
         try await download(server, to: folder)
         #expect(folder.isComplete && server.ranges == [nil, nil])
-        await server.stop()
     }
 
     @Test(arguments: [
@@ -254,7 +248,6 @@ import Testing
         try await client.download(
             HTTPRequest("\(server.url)/\(second)"), to: folder.file, resuming: other, continuing: .immediately(0))
         #expect(folder.isComplete && server.ranges == [nil, isContinued ? "bytes=40000-" : nil])
-        await server.stop()
     }
 
     @Test func `a part has one writer, and a cancelled one leaves it`() async throws {
@@ -273,7 +266,6 @@ import Testing
         #expect(folder.isUntouched && folder.partCount ?? 0 > 0)
         try await download(server, to: folder)
         #expect(folder.isComplete && server.requests.count == 2)
-        await server.stop()
     }
 
     @Test func `a part that another download changes before the response arrives starts again, or is in use`()
@@ -369,7 +361,6 @@ import Testing
         #expect(folder.isUntouched && folder.partCount == 40_000)
         try await download(server, to: folder)
         #expect(folder.isComplete && server.ranges.last == "bytes=40000-")
-        await server.stop()
     }
 
     @Test func `a load without a byte leaves nothing, and an empty resource is an empty file`() async throws {
@@ -426,7 +417,6 @@ import Testing
         let error = await #expect(throws: HTTPError.self) { try await download(server, to: folder) }
         #expect(error?.code == .cannotSaveResponse && error?.description.contains("the file is a directory") == true)
         #expect(server.requests.isEmpty && folder.isUntouched)
-        await server.stop()
     }
 
     @Test func `a link in place of the part is not followed`() async throws {

@@ -56,7 +56,6 @@ private struct EndsItsRequests: HTTPLoader {
         #expect(server.requests.count == 1)
         _ = try? await client.send(Get<String>("a"))
         #expect(server.requests.count > 1)
-        await server.stop()
     }
 
     @Test(arguments: [true, false])
@@ -176,7 +175,6 @@ private struct EndsItsRequests: HTTPLoader {
         await client.reset()
         await expectCancelled(load)
         #expect(server.requests.count == 1)
-        await server.stop()
     }
 
     @Test(arguments: [false, true], [0, 1]) func `a body ends with a reset, read or not, and what it holds is released`(
@@ -304,7 +302,6 @@ private struct EndsItsRequests: HTTPLoader {
         let request = try ended(server.url)
         let error = await failure { try await transport.loader.load(request) }
         #expect(error?.code == .cancelled && error?.mayHaveBeenSent == false && server.connections.isEmpty)
-        await server.stop()
     }
 
     #if os(Linux)
@@ -323,7 +320,6 @@ private struct EndsItsRequests: HTTPLoader {
                 return
             }
             #expect(failure.code == .cancelled && server.connections.isEmpty)
-            await server.stop()
         }
     #endif
 

@@ -32,7 +32,6 @@ struct LineTests {
         let url = try #require(URL(string: server.url.absoluteString + target, encodingInvalidCharacters: false))
         try await HTTPClient().send(HTTPRequest(url: url))
         #expect(server.requests.first?.target == target)
-        await server.stop()
     }
 
     #if os(Linux)
@@ -78,7 +77,6 @@ struct LineTests {
             try await SendableRequest(foreign, over: HTTPClient.defaultTransport).send()
             #expect(server.requests.first?.target == "/own" && server.requests.first?.headers["X-Own"] == "1")
             #expect(server.requests.first?.body == Data("own".utf8))
-            await server.stop()
         }
     #endif
 

@@ -78,7 +78,6 @@
             let error = await #expect(throws: HTTPError.self) { try await CurlLoader(configuration).load(request) }
             #expect(error?.code == .cannotConnect && error?.mayHaveBeenSent == false)
             #expect(resolver.requests.isEmpty && server.connectionCount == 0)
-            await resolver.stop()
         }
 
         @Test(arguments: [
@@ -144,7 +143,6 @@
                 #expect(error?.message.hasPrefix("security.addresses refused each address of ") == true)
             }
             #expect(!resolver.requests.isEmpty && resolver.requests.allSatisfy { $0.path == "/dns-query" })
-            await resolver.stop()
         }
 
         @Test func `the answer to a cancelled lookup reaches no other one`() async throws {

@@ -84,7 +84,6 @@
             let request = request(.get, "200", on: server).with { $0.body = TextBody("x") }
             let error = await #expect(throws: HTTPError.self) { try await URLSessionLoader().load(request) }
             #expect(error?.code == .invalidRequest && error?.mayHaveBeenSent == false && server.requests.isEmpty)
-            await server.stop()
         }
 
         @Test func `a loader applies its session configuration and follows no redirect`() async throws {
@@ -96,7 +95,6 @@
             #expect(try await loader.load(request(.post, "echo", on: server)).status == .ok)
             #expect(try await loader.load(request(.get, "redirect", on: server)).status == 302)
             #expect(server.requests.map { $0.headers["X-Given"] } == ["yes", "yes"])
-            await server.stop()
         }
 
         @Test func `the idle timeout of a session configuration applies`() async throws {

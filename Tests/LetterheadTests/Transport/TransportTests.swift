@@ -97,7 +97,6 @@ struct TransportTests {
         let server = try await echo()
         let response = try await transport.loader.load(request(.get, "redirect", on: server))
         #expect(response.status == .found && response.headers["Location"] == "/elsewhere" && server.requests.count == 1)
-        await server.stop()
     }
 
     @Test(arguments: Transport.allCases, [HTTPMethod.get, .post])
@@ -192,7 +191,6 @@ struct TransportTests {
         let request = request(.get, "200", on: server).with { $0.headers["X-Bad"] = value }
         let error = await #expect(throws: HTTPError.self) { try await transport.loader.load(request) }
         #expect(error?.code == .invalidRequest && error?.message.contains("X-Bad") == true && server.requests.isEmpty)
-        await server.stop()
     }
 
     private static let brokenRules: [(name: String, breaks: @Sendable (inout HTTPRequest) -> Void)] = [
@@ -212,7 +210,6 @@ struct TransportTests {
         Self.brokenRules.first { $0.name == rule }?.breaks(&request)
         let error = await #expect(throws: HTTPError.self) { try await transport.loader.load(request) }
         #expect(error?.code == .invalidRequest && error?.message.contains(rule) == true && server.requests.isEmpty)
-        await server.stop()
     }
 
     @Test(arguments: Transport.allCases, [HTTPResponse.Delivery.buffered, .streamed])

@@ -33,7 +33,6 @@ struct PaginationContractsTests {
             let pages = try await paged.client.pages(of: list.paginated(by: pagination)).collect()
             let values = try answers.map { try JSONDecoder().decode(JSONValue.self, from: Data($0.body.utf8)) }
             #expect(pages.map(\.value) == values && paged.targets == answers.map(\.target))
-            await paged.stop()
         }
     }
 
@@ -150,7 +149,6 @@ struct PaginationContractsTests {
         }
         #expect(error?.code == .invalidResponse && error?.message.contains(says) == true)
         #expect(paged.targets == [target])
-        await paged.stop()
     }
 
     struct StripeList: Decodable, Sendable {
@@ -180,7 +178,6 @@ struct PaginationContractsTests {
             by: .lastItem(of: \.data, \.id, parameter: "starting_after", hasMore: \.has_more))
         #expect(try await paged.client.items(of: walk, at: \.data).collect().map(\.id) == ids)
         #expect(paged.targets.count == max(ids.count, 1))
-        await paged.stop()
     }
 
     struct Hits: Decodable, Sendable {
@@ -223,7 +220,6 @@ struct PaginationContractsTests {
         ])
         let hits = try await paged.client.items(of: Search().paginated(by: pagination), at: \.hits.hits).collect()
         #expect(hits.count == 1 && paged.targets.count == 2)
-        await paged.stop()
     }
 
     @Test(arguments: [(304, ""), (409, #"{"message":"Git Repository is empty."}"#)])

@@ -29,7 +29,6 @@ struct UnwrappedPagesTests {
         #expect(arrived.map(\.value) == [[1, 2], [3], [4]] && arrived.map(\.number) == [1, 2, 3])
         #expect(arrived.last?.checkpoint == nil)
         #expect(paged.targets == ["/numbers", "/numbers?after=c1", "/numbers?after=c2"])
-        await paged.stop()
     }
 
     @Test func `items, a pager, prefetch and a checkpoint work with unwrapped pages`() async throws {
@@ -50,7 +49,6 @@ struct UnwrappedPagesTests {
         let counts = template.unwrapping(\.count).header("X-Mark", "1").timeout(.seconds(60))
         #expect(try await paged.client.pages(of: counts).collect().map(\.value) == [2, 1, 1])
         #expect(paged.server.requests.map { $0.headers["X-Mark"] } == ["1", "1", "1"])
-        await paged.stop()
     }
 
     @Test func `an envelope can be unwrapped before it is paginated`() async throws {

@@ -60,7 +60,6 @@ struct UploadTests {
         let error = await #expect(throws: HTTPError.self) { try await client.send(request) }
         #expect(error?.code == .invalidRequest && error?.mayHaveBeenSent == false && server.connections.count == 1)
         #expect(server.requests.count == 1)
-        await server.stop()
     }
 
     @Test func `a body that cannot be encoded is an invalid request, and nothing is sent`() async throws {

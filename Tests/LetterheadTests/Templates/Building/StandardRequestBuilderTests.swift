@@ -179,6 +179,5 @@ import Testing
             #expect(request.body == whole && request.path == "/avatars")
         }
         #expect(server.requests.count == 2)
-        await server.stop()
     }
 }
