@@ -82,9 +82,7 @@ import Testing
     @Test(arguments: ["=SECRET", "a=1&=SECRET", "SECRET", "\u{301}=a&token=SECRET"])
     func `a value without a name is removed from a form and from JSON`(form: String) async throws {
         let json = Data(#"{"":"SECRET","a":1}"#.utf8)
-        let text = try await record([
-            DataBody(Data(form.utf8), contentType: .form), DataBody(json, contentType: .json),
-        ])
+        let text = try await record([DataBody(Data(form.utf8), contentType: .form), DataBody(json, contentType: .json)])
         #expect(!text.contains("SECRET") && text.contains("REDACTED"))
     }
 

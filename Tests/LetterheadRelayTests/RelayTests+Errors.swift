@@ -64,9 +64,7 @@ extension RelayTests {
         "{\"letterhead\":1,\"response\":{\"status\":1e99,\"headers\":[]}}\n",
     ])
     func `a malformed answer is an invalid response`(answer: String) async {
-        for relay in [
-            Relay { _ in Data(answer.utf8) }, Relay.streaming { _ in AsyncStream(of: Data(answer.utf8)) },
-        ] {
+        for relay in [Relay { _ in Data(answer.utf8) }, Relay.streaming { _ in AsyncStream(of: Data(answer.utf8)) }] {
             let error = await #expect(throws: HTTPError.self) { try await relay.load(request()) }
             #expect(error?.code == .invalidResponse, "\(String(describing: error))")
         }

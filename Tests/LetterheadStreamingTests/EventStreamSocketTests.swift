@@ -143,9 +143,7 @@
             await server.stop()
         }
 
-        @Test func `the idle timeout ends a silent connection, and comments count as activity`()
-            async throws
-        {
+        @Test func `the idle timeout ends a silent connection, and comments count as activity`() async throws {
             let never = DispatchSemaphore(value: 0)
             let server = RawServer { connection, number in
                 guard connection.readHead() != nil else { return connection.close() }

@@ -151,9 +151,7 @@ struct EventValuesTests {
     }
 
     @Test(arguments: ["data: ", "event: chunk\ndata: "])
-    func `an event of any name that decodes as the failure of the template is a reported failure`(start: String)
-        async
-    {
+    func `an event of any name that decodes as the failure of the template is a reported failure`(start: String) async {
         let template = TestEndpoint().failure(as: Problem.self)
         let text = "data: {\"id\":1}\n\n\(start)\(Self.problem)\n\ndata: {\"id\":2}\n\n"
         let (values, error) = await failure(of: template, as: Whole.self, text)
@@ -351,9 +349,7 @@ struct EventValuesTests {
         let server = try await endlessServer(": hello\n\n")
         let client = HTTPClient(
             environment: ServerEnvironment(baseURL: server.url),
-            validators: [
-                ClosureValidator { _, _ in .failChain(URLError(.unknown)) }
-            ])
+            validators: [ClosureValidator { _, _ in .failChain(URLError(.unknown)) }])
         let (_, thrown) = await client.events(of: Completion().idleTimeout(.never), as: Int.self).allAndError()
         let error = try #require(thrown as? HTTPError)
         #expect(error.code == .validationFailed && error.response?.body.buffered == Data(": hello\n\n".utf8))

@@ -35,9 +35,7 @@ struct ReconnectionTests {
                 random: { 1 }), deadline: deadline, allowsAnyMethod: allowsAnyMethod)
     }
 
-    @Test func `a stream that closes reconnects with the last identifier after the wait of the server`()
-        async throws
-    {
+    @Test func `a stream that closes reconnects with the last identifier after the wait of the server`() async throws {
         let mock = MockLoader()
             .then { stream($0, "retry: 250\nid: 7\ndata: a\n\n") }
             .then { stream($0, "data: b\n\nid: 9\n") }
@@ -207,9 +205,7 @@ struct ReconnectionTests {
             .whenClosed(Backoff(longestServerDelay: .seconds(-1))),
             .whenClosed(Backoff(.afterTask { _ in })),
         ])
-    func `a setting out of its range is an error before anything is sent`(settings: Reconnection)
-        async throws
-    {
+    func `a setting out of its range is an error before anything is sent`(settings: Reconnection) async throws {
         let mock = MockLoader { stream($0, "data: a\n\n") }
         let (_, error) = await client(mock).events(of: TestEndpoint(), reconnecting: settings).allAndError()
         #expect((error as? HTTPError)?.code == .invalidRequest)

@@ -424,10 +424,7 @@
                     { try await box.upload(to: server, Post<HTTPResponse>("a", body: TextBody("b"))) }
                 ),
                 ("created with GET", { try await box.upload(to: server, Get<HTTPResponse>("a")) }),
-                (
-                    "created with QUERY",
-                    { try await box.upload(to: server, Endpoint<HTTPResponse>(.query, "a")) }
-                ),
+                ("created with QUERY", { try await box.upload(to: server, Endpoint<HTTPResponse>(.query, "a")) }),
                 ("marked as idempotent", { try await box.upload(to: server, Post<HTTPResponse>("a").idempotent()) }),
                 ("a key of metadata", { try await box.upload(to: server) { $0.metadata = ["a b": "c"] } }),
                 ("a key of metadata", { try await box.upload(to: server) { $0.metadata = ["": "c"] } }),

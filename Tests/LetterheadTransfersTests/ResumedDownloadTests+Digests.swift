@@ -39,9 +39,7 @@ extension ResumedDownloadTests {
         await server.stop()
     }
 
-    @Test(arguments: [
-        "sha-256=AA", "sha-256=:AA:", "sha-256=::", "sha-256=:", "sha-512=:AA==:", ",", "sha-256=:!!!!:",
-    ])
+    @Test(arguments: ["sha-256=AA", "sha-256=:AA:", "sha-256=::", "sha-256=:", "sha-512=:AA==:", ",", "sha-256=:!!!!:"])
     func `a digest of the server that is malformed or of another algorithm is ignored`(_ value: String) async throws {
         let server = try await Script([served(adding: ["Repr-Digest": value])]).server()
         let folder = try Folder()

@@ -14,10 +14,7 @@ import Testing
     private static let bad = "SECRET\r\nX-Injected: SECRET"
     private typealias Door = (name: String, send: @Sendable (any HTTPLoader) async throws -> Void)
 
-    private static let base = TestEndpoint("a").with {
-        $0.method = .post
-        $0.baseURL = URL(string: "https://h")
-    }
+    private static let base = TestEndpoint("a").with { ($0.method, $0.baseURL) = (.post, URL(string: "https://h")) }
 
     private static let spoiled = ServerEnvironment.of("https://h", headers: ["X": bad])
     private static let spoil = ModifyRequest { $0.headers["X"] = bad }

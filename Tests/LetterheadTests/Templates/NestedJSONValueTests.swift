@@ -100,9 +100,7 @@ import Testing
                 Item(userName: "a", extraData: ["n": 1], more: ["x": [1], "y": nil]),
                 Item(userName: "b", extraData: "two"), Item(userName: "c", extraData: nil),
             ],
-            byName: [
-                "k/1": Item(userName: "d", extraData: [[]]), "2": Item(userName: "e", extraData: 1.5),
-            ], last: [7])
+            byName: ["k/1": Item(userName: "d", extraData: [[]]), "2": Item(userName: "e", extraData: 1.5)], last: [7])
         #expect(try await decoded(Items.self, text) == expected)
         let json5 = JSONDecoder()
         json5.allowsJSON5 = true

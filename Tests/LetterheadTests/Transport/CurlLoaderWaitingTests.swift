@@ -118,10 +118,7 @@
                     connection.write("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nsome")
                 }
             }
-            let loader = loader {
-                $0.maximumConnectionsPerHost = 2
-                $0.queueTimeout = .milliseconds(200)
-            }
+            let loader = loader { ($0.maximumConnectionsPerHost, $0.queueTimeout) = (2, .milliseconds(200)) }
             let log = EventRecorder()
             let client = HTTPClient(
                 environment: ServerEnvironment(baseURL: server.url()), observers: [log], transport: loader)

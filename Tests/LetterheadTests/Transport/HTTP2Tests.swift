@@ -208,9 +208,7 @@
             URL(string: "\(scheme)://127.0.0.1:\(port)\(path)") ?? URL(filePath: "/no-url")
         }
 
-        private static func configuration(_ directory: String, port: Int, plainPort: Int, endingPort: Int)
-            -> String
-        {
+        private static func configuration(_ directory: String, port: Int, plainPort: Int, endingPort: Int) -> String {
             """
             daemon off; master_process off; pid \(directory)/pid; error_log \(directory)/log;
             events { worker_connections 2048; }

@@ -92,9 +92,7 @@
         }
 
         @Test(.enabled("libcurl opens a connection for each request", { CurlQuirks.reusesHTTP2WithoutTLS }))
-        func `with prior knowledge, requests share one connection, and each receives its own response`()
-            async throws
-        {
+        func `with prior knowledge, requests share one connection, and each receives its own response`() async throws {
             let server = RawServer { connection, _ in
                 guard connection.beginHTTP2() else { return }
                 // All requests of a group arrive before the first response. The last one is answered first.

@@ -105,9 +105,7 @@
             #expect(result.hasPrefix("200"), "\(result)")
         }
 
-        @Test(.isolated) func `without certificates, the error names each place and the setting`()
-            async throws
-        {
+        @Test(.isolated) func `without certificates, the error names each place and the setting`() async throws {
             let result = try await result(files: [:])
             #expect(result.hasPrefix("insecureConnection") && result.contains(Self.debian), "\(result)")
             #expect(result.contains("no trusted authorities were found in /etc/ssl/certs"), "\(result)")

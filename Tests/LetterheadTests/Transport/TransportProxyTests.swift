@@ -159,9 +159,7 @@
             #expect(heads.all[0].split(separator: "\r\n").contains { $0 == expected })
         }
 
-        @Test func `a proxy over TLS is verified with the configured roots and versions`()
-            async throws
-        {
+        @Test func `a proxy over TLS is verified with the configured roots and versions`() async throws {
             let proxy = RawServer(tls: RawTLS(maximumVersion: .tls12)) { connection, _ in
                 while connection.readHead() != nil { connection.write("HTTP/1.1 204 No Content\r\n\r\n") }
             }

@@ -190,9 +190,7 @@ struct PaginationContractsTests {
     private static let byHand = Pagination<Hits>(
         parameters: { position in
             guard case .cursor(let next) = position else { return [] }
-            return [
-                (.json("search_after"), next["after"]), (.json("pit", "id"), next["pit"]),
-            ]
+            return [(.json("search_after"), next["after"]), (.json("pit", "id"), next["pit"])]
         },
         next: { _, page in
             guard let last = page.value.hits.hits.last, let pit = page.value.pit_id else { return .last }

@@ -50,10 +50,7 @@ struct BodyEncoderTests {
     }
 
     @Test func `the names of parameters are sent as written`() async throws {
-        let template = TestEndpoint("a").with {
-            $0.method = .post
-            $0.parameters = ["perPage": 1]
-        }
+        let template = TestEndpoint("a").with { ($0.method, $0.parameters) = (.post, ["perPage": 1]) }
         #expect(try await sent([template]) == [#"{"perPage":1}"#])
     }
 

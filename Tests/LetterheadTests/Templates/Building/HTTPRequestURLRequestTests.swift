@@ -64,10 +64,7 @@
         }
 
         @Test func `a body and its media type are converted in both directions`() throws {
-            let urlRequest = try request {
-                $0.method = .post
-                $0.body = TextBody("é")
-            }.urlRequest()
+            let urlRequest = try request { ($0.method, $0.body) = (.post, TextBody("é")) }.urlRequest()
             #expect(urlRequest.httpBody == Data("é".utf8))
             #expect(urlRequest.value(forHTTPHeaderField: "Content-Type") == "text/plain; charset=utf-8")
             let back = try HTTPRequest(urlRequest)

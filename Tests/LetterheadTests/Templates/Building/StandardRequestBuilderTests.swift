@@ -24,10 +24,7 @@ import Testing
     func `a relative path follows the base URL's with exactly one slash, and an absolute one replaces it`(
         base: String, path: RequestPath, url: String
     ) throws {
-        let request = try request {
-            $0.baseURL = URL(string: base)
-            $0.path = path
-        }
+        let request = try request { ($0.baseURL, $0.path) = (URL(string: base), path) }
         #expect(try request.urlString() == url)
     }
 
@@ -41,40 +38,27 @@ import Testing
     }
 
     @Test func `parameters of a HEAD are in the query`() throws {
-        let request = try request {
-            $0.method = .head
-            $0.parameters = ["a": 1]
-        }
+        let request = try request { ($0.method, $0.parameters) = (.head, ["a": 1]) }
         #expect(request.query.escaped == "a=1")
     }
 
     @Test(arguments: [.post, .put, .patch, .delete, "PURGE"] as [HTTPMethod])
     func `parameters of any other method are a JSON body`(method: HTTPMethod) throws {
-        let request = try request {
-            $0.method = method
-            $0.parameters = ["a": 1]
-        }
+        let request = try request { ($0.method, $0.parameters) = (method, ["a": 1]) }
         #expect(try request.body.encode() == Data(#"{"a":1}"#.utf8))
         #expect(request.query.isEmpty && request.framedHeaders()[.contentType]?.hasPrefix("application/json") == true)
     }
 
     @Test func `parameters and a body are an error where one can be sent, and the error names the template`() throws {
         let error = #expect(throws: HTTPError.self) {
-            try request {
-                $0.method = .post
-                $0.parameters = ["password": "SECRET"]
-                $0.body = TextBody("SECRET")
-            }
+            try request { ($0.method, $0.parameters, $0.body) = (.post, ["password": "SECRET"], TextBody("SECRET")) }
         }
         #expect(error?.code == .invalidRequest && error?.message.contains("Endpoint") == true)
         #expect(!"\(try #require(error))".contains("SECRET"))
     }
 
     @Test func `a GET may have parameters and a body`() throws {
-        let request = try request {
-            $0.parameters = ["a": 1]
-            $0.body = TextBody("t")
-        }
+        let request = try request { ($0.parameters, $0.body) = (["a": 1], TextBody("t")) }
         #expect(request.query.escaped == "a=1")
         #expect(try request.body.encode() == Data("t".utf8))
     }

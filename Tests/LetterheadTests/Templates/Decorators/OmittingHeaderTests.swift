@@ -23,10 +23,7 @@ import Testing
     }
 
     @Test func `a template omits a header of the client, the environment and the body`() async throws {
-        let template = TestEndpoint("a", answering: [Int].self).with {
-            $0.method = .post
-            $0.body = TextBody("x")
-        }
+        let template = TestEndpoint("a", answering: [Int].self).with { ($0.method, $0.body) = (.post, TextBody("x")) }
         let omitted: [HTTPHeaders.Name] = ["X-Client", "x-place", .contentType]
         let all = try await headers(of: template)
         #expect(omitted.allSatisfy { all.contains($0) })
