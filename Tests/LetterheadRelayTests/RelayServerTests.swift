@@ -12,12 +12,9 @@ private let target = #""target":{"host":"h","path":"/a","query":""}"#
 @Suite(.timeLimit(.minutes(3))) struct RelayServerTests {
     @Test(arguments: [
         "", "nothing\n", #"{"letterhead":3}"# + "\n",
-        #"{"letterhead":1,"request":{"headers":[],"settings":{},"target":{"host":"h","path":"a#b","query":""}}}"#
-            + "\n",
-        #"{"letterhead":1,"request":{"headers":[],"settings":{},"target":{"host":"a b","path":"a","query":""}}}"#
-            + "\n",
-        #"{"letterhead":1,"request":{"headers":[],"settings":{},"target":{"host":"h","path":"a b","query":""}}}"#
-            + "\n",
+        #"{"letterhead":1,"request":{"headers":[],"settings":{},"target":{"host":"h","path":"a#b","query":""}}}\#n"#,
+        #"{"letterhead":1,"request":{"headers":[],"settings":{},"target":{"host":"a b","path":"a","query":""}}}\#n"#,
+        #"{"letterhead":1,"request":{"headers":[],"settings":{},"target":{"host":"h","path":"a b","query":""}}}\#n"#,
         #"{"letterhead":1,"request":{"headers":[["A\n","b"]],"settings":{},"# + target + "}}\n",
         #"{"letterhead":1,"request":{"headers":[["Content-Length","9"]],"settings":{},"# + target + "}}\n",
         #"{"letterhead":1,"request":{"headers":[],"settings":{"timeout":-1},"# + target + "}}\n",

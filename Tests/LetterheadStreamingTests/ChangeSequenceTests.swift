@@ -15,11 +15,7 @@ struct ChangeSequenceTests {
         var isDone: Bool { state == "done" }
     }
 
-    struct GetJob: RequestTemplate {
-        typealias Response = Job
-        var path: RequestPath { "job" }
-    }
-
+    private let getJob = Get<Job>("job")
     private let clock = TestClock(isAutomatic: true)
 
     private func client(_ mock: MockLoader) -> HTTPClient {
@@ -40,15 +36,19 @@ struct ChangeSequenceTests {
         return response
     }
 
+    /// The states of the job until it is done.
+    private func states(over client: HTTPClient, every interval: Duration = .seconds(2)) async throws -> [String] {
+        try await client.changes(of: getJob, every: interval, until: \.isDone, reconnecting: reconnection()).all()
+            .map(\.state)
+    }
+
     @Test func `each change is one value, and the last one ends the sequence`() async throws {
         let mock = MockLoader()
             .then { try job($0, "queued") }
             .then { try job($0, "queued") }
             .then { try job($0, "running") }
             .then { try job($0, "done") }
-        let jobs = try await client(mock)
-            .changes(of: GetJob(), every: .seconds(2), until: \.isDone, reconnecting: reconnection()).all()
-        #expect(jobs.map(\.state) == ["queued", "running", "done"])
+        #expect(try await states(over: client(mock)) == ["queued", "running", "done"])
         #expect(clock.sleeps == Array(repeating: .seconds(2), count: 3))
     }
 
@@ -68,10 +68,7 @@ struct ChangeSequenceTests {
                 body: Data("{\"state\":\"\(number == 1 ? "queued" : "done")\"}".utf8))
         }
         let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url)).accepting([200])
-        let jobs =
-            try await client
-            .changes(of: GetJob(), every: .seconds(2), until: \.isDone, reconnecting: reconnection()).all()
-        #expect(jobs.map(\.state) == ["queued", "done"])
+        #expect(try await states(over: client) == ["queued", "done"])
         #expect(seen.withLock { $0 } == [nil, "\"1\"", "\"1\""])
         await server.stop()
     }
@@ -85,27 +82,25 @@ struct ChangeSequenceTests {
             .then { throw HTTPError(.cannotConnect, request: $0) }
             .then { try job($0, "queued", headers: ["Retry-After": "9999"]) }
             .then { try job($0, "done") }
-        let jobs = try await client(mock)
-            .changes(of: GetJob(), every: .seconds(1), until: \.isDone, reconnecting: reconnection()).all()
-        #expect(jobs.map(\.state) == ["queued", "done"])
+        #expect(try await states(over: client(mock), every: .seconds(1)) == ["queued", "done"])
         #expect(clock.sleeps == [60, 30, 1, 2, 120].map { .seconds($0) })
     }
 
     @Test func `too many failures in a row, and any other error, end the sequence`() async throws {
         let mock = MockLoader { HTTPResponse(request: $0, status: .badGateway) }.then { try job($0, "queued") }
         let (jobs, error) = await client(mock)
-            .changes(of: GetJob(), every: .seconds(2), reconnecting: reconnection(maximumAttempts: 2)).allAndError()
+            .changes(of: getJob, every: .seconds(2), reconnecting: reconnection(maximumAttempts: 2)).allAndError()
         #expect(jobs.count == 1 && (error as? HTTPError)?.response?.status == .badGateway && mock.requests.count == 4)
         let gone = MockLoader().then { try job($0, "queued") }.then { HTTPResponse(request: $0, status: .notFound) }
         let (before, end) = await client(gone)
-            .changes(of: GetJob(), every: .seconds(2), reconnecting: reconnection()).allAndError()
+            .changes(of: getJob, every: .seconds(2), reconnecting: reconnection()).allAndError()
         #expect(before.count == 1 && (end as? HTTPError)?.response?.status == .notFound)
     }
 
     @Test func `a deadline ends the sequence`() async throws {
         let mock = MockLoader { try job($0, "queued") }
         let (jobs, error) = await client(mock).changes(
-            of: GetJob(), every: .seconds(2), reconnecting: reconnection(deadline: .seconds(5))
+            of: getJob, every: .seconds(2), reconnecting: reconnection(deadline: .seconds(5))
         ).allAndError()
         #expect(jobs.count == 1 && (error as? HTTPError)?.code == .timedOut && mock.requests.count == 3)
         #expect((error as? HTTPError)?.mayHaveBeenSent == true)
@@ -114,17 +109,13 @@ struct ChangeSequenceTests {
     @Test func `what must not be sent again, and an interval of zero, are errors before anything is sent`() async throws
     {
         let mock = MockLoader { try job($0, "queued") }
-        struct Post: RequestTemplate {
-            typealias Response = Job
-            var method: HTTPMethod { .post }
-            var path: RequestPath { "job" }
-        }
-        let (_, error) = await client(mock).changes(of: Post(), every: .seconds(1)).allAndError()
+        let (_, error) = await client(mock).changes(of: Post<Job>("job"), every: .seconds(1)).allAndError()
         #expect((error as? HTTPError)?.message.contains("idempotent(key: .none)") == true)
-        let (_, zero) = await client(mock).changes(of: GetJob(), every: .zero).allAndError()
+        let (_, zero) = await client(mock).changes(of: getJob, every: .zero).allAndError()
         #expect((zero as? HTTPError)?.code == .invalidRequest && mock.requests.isEmpty)
         let marked = client(mock).changes(
-            of: Post().idempotent(key: .none), every: .seconds(1), until: { _ in true }, reconnecting: reconnection())
+            of: Post<Job>("job").idempotent(key: .none), every: .seconds(1), until: { _ in true },
+            reconnecting: reconnection())
         #expect(try await marked.all().count == 1)
     }
 
@@ -134,7 +125,7 @@ struct ChangeSequenceTests {
             let mock = MockLoader { try job($0, "queued") }
             let client = client(mock)
             let task = Task {
-                await client.changes(of: GetJob(), every: .seconds(2), reconnecting: .whenClosed(Backoff(clock: clock)))
+                await client.changes(of: getJob, every: .seconds(2), reconnecting: .whenClosed(Backoff(clock: clock)))
                     .allAndError()
             }
             await clock.waitForSleepers(1)
@@ -175,7 +166,7 @@ struct ChangeSequenceTests {
     {
         let mock = MockLoader { HTTPResponse(request: $0, status: .serviceUnavailable) }
         let (_, error) = await client(mock).changes(
-            of: GetJob(), every: .seconds(3_600), reconnecting: reconnection(deadline: .seconds(9_000))
+            of: getJob, every: .seconds(3_600), reconnecting: reconnection(deadline: .seconds(9_000))
         ).allAndError()
         #expect(clock.sleeps == [3_600, 3_600].map { .seconds($0) } && mock.requests.count == 3)
         #expect((error as? HTTPError)?.code == .timedOut)
@@ -194,10 +185,7 @@ struct ChangeSequenceTests {
             .then { try job($0, "done") }
         let caching = HTTPClient(
             environment: .of("http://a.example"), cache: ResponseCache(store: .memory(bytes: 1 << 20)), transport: mock)
-        let jobs =
-            try await caching
-            .changes(of: GetJob(), every: .seconds(2), until: \.isDone, reconnecting: reconnection()).all()
-        #expect(jobs.map(\.state) == ["queued", "done"])
+        #expect(try await states(over: caching) == ["queued", "done"])
         #expect(mock.requests.map { $0.headers["If-None-Match"] } == [nil, tag, tag])
     }
 }

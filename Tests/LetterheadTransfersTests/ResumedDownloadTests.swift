@@ -14,8 +14,17 @@ import Testing
         _ server: MockServer, to folder: Folder, _ template: any RequestTemplate = Get<HTTPResponse>("a"),
         resuming: DownloadResumption = .fromPart, digest: ContentDigest? = nil
     ) async throws -> HTTPResponse {
-        try await server.client().download(
-            template, to: folder.file, resuming: resuming, digest: digest, continuing: .immediately(0))
+        try await download(server.client(), to: folder, template, resuming: resuming, digest: digest)
+    }
+
+    /// Downloads and continues so many times within the call.
+    @discardableResult
+    private func download(
+        _ client: HTTPClient, to folder: Folder, _ template: any RequestTemplate = Get<HTTPResponse>("a"),
+        resuming: DownloadResumption = .fromPart, digest: ContentDigest? = nil, continuing count: Int = 0
+    ) async throws -> HTTPResponse {
+        try await client.download(
+            template, to: folder.file, resuming: resuming, digest: digest, continuing: .immediately(count))
     }
 
     /// A folder with a download that has broken off after so many bytes.
@@ -49,8 +58,7 @@ import Testing
         let client = HTTPClient(
             environment: ServerEnvironment("https://api.example.com", headers: ["X-Tenant": "1"]),
             retrying: Backoff(.immediate, maximumRetries: 1), transport: mock.loader)
-        try await client.download(
-            Get<HTTPResponse>("a"), to: folder.file, resuming: .fromPart, continuing: .immediately(1))
+        try await download(client, to: folder, continuing: 1)
         #expect(folder.saved == Data("abcdef".utf8) && folder.names == ["video.mp4"])
         #expect(mock.requests.count == 3 && mock.requests.allSatisfy { $0.headers["X-Tenant"] == "1" })
     }
@@ -70,12 +78,10 @@ import Testing
         let template = Get<HTTPResponse>("a").onRetry { retry in own.withLock { $0.append(retry.retry) } }
         mock.then(down).then { HTTPResponse(request: $0, status: 503) }.then(down)
         if isLater {
-            try await client.download(template, to: folder.file, resuming: .fromPart, continuing: .immediately(3))
+            try await download(client, to: folder, template, continuing: 3)
             #expect(folder.isComplete && mock.requests.count == 4)
         } else {
-            let error = await #expect(throws: HTTPError.self) {
-                try await client.download(template, to: folder.file, resuming: .fromPart, continuing: .immediately(2))
-            }
+            let error = await failure { try await download(client, to: folder, template, continuing: 2) }
             #expect(error?.code == .cannotConnect && error?.attempts.count == 3 && error?.mayHaveBeenSent == true)
             #expect(folder.isUntouched && folder.names == ["video.mp4"])
         }
@@ -87,10 +93,7 @@ import Testing
     @Test func `the last response of a server that stays busy is the error of the call`() async throws {
         let server = try await Script([{ _ in MockServer.Response(status: 503, body: Data("later".utf8)) }]).server()
         let folder = try Folder()
-        let error = await #expect(throws: HTTPError.self) {
-            try await server.client().download(
-                Get<HTTPResponse>("a"), to: folder.file, resuming: .fromPart, continuing: .immediately(2))
-        }
+        let error = await failure { try await download(server.client(), to: folder, continuing: 2) }
         #expect(error?.code == .unacceptableStatus && error?.attempts.count == 3 && server.requests.count == 3)
         #expect(error?.response?.body.buffered == Data("later".utf8) && folder.names == ["video.mp4"])
         await server.stop()
@@ -106,11 +109,8 @@ import Testing
         }
         let server = try await Script([{ _ in MockServer.Response(status: 503) }]).server()
         let folder = try Folder()
-        let error = await #expect(throws: HTTPError.self) {
-            try await server.client().download(
-                Get<HTTPResponse>("a").validated(by: asking).retry(.immediate, maximumRetries: retries),
-                to: folder.file, resuming: .fromPart, continuing: .immediately(3))
-        }
+        let template = Get<HTTPResponse>("a").validated(by: asking).retry(.immediate, maximumRetries: retries)
+        let error = await failure { try await download(server.client(), to: folder, template, continuing: 3) }
         let code: HTTPError.Code = isAsked && retries > 0 ? .retriesExhausted : .unacceptableStatus
         #expect(error?.code == code && server.requests.count == requests)
         #expect(error?.attempts.map(\.number) == Array(1...requests))
@@ -161,20 +161,12 @@ import Testing
         func client(_ tenant: String) -> HTTPClient {
             HTTPClient(environment: ServerEnvironment(baseURL: server.url, query: ["tenant": tenant]))
         }
-        await #expect(throws: HTTPError.self) {
-            try await client("a").download(
-                Get<HTTPResponse>("a"), to: folder.file, resuming: .fromPart, continuing: .immediately(0))
-        }
-        try await client("b").download(
-            Get<HTTPResponse>("a"), to: folder.file, resuming: .fromPart, continuing: .immediately(0))
+        await #expect(throws: HTTPError.self) { try await download(client("a"), to: folder) }
+        try await download(client("b"), to: folder)
         // The environment of a closure is not known before the request is sent.
         let asked = HTTPClient(environment: .provided { _ in ServerEnvironment(baseURL: server.url) })
-        await #expect(throws: HTTPError.self) {
-            try await asked.download(
-                Get<HTTPResponse>("a"), to: folder.file, resuming: .fromPart, continuing: .immediately(0))
-        }
-        try await asked.download(
-            Get<HTTPResponse>("a"), to: folder.file, resuming: .fromPart, continuing: .immediately(0))
+        await #expect(throws: HTTPError.self) { try await download(asked, to: folder) }
+        try await download(asked, to: folder)
         #expect(folder.isComplete && server.ranges == [nil, nil, nil, nil])
     }
 
@@ -336,9 +328,8 @@ import Testing
         let (log, updates) = (ProgressLog(), ProgressUpdates())
         let server = try await Script([served(cutAt: 40_000), served(cutAt: 20_000), served()]).server()
         let folder = try await interrupted(server)
-        try await server.client().download(
-            Get<HTTPResponse>("a").onProgress { log.add($0) }.onProgress(updates), to: folder.file, resuming: .fromPart,
-            continuing: .immediately())
+        let template = Get<HTTPResponse>("a").onProgress { log.add($0) }.onProgress(updates)
+        try await download(server.client(), to: folder, template, continuing: 5)
         let counts = log.all.map(\.completedBytes)
         #expect(counts.first ?? 0 > 40_000 && counts == counts.sorted() && counts.last == content.count)
         #expect(log.all.allSatisfy { $0.totalBytes == content.count })

@@ -28,9 +28,11 @@ struct DownloadFolder: Sendable {
 
     private struct Refusal: Error {}
 
+    /// A template that ends with the response of a closure.
     private struct Finishing: RequestTemplate {
+        let end: @Sendable (Result<HTTPResponse, HTTPError>) throws -> HTTPResponse
         var path: RequestPath { "a" }
-        func finish(_ result: Result<HTTPResponse, HTTPError>) async throws -> HTTPResponse { throw Refusal() }
+        func finish(_ result: Result<HTTPResponse, HTTPError>) async throws -> HTTPResponse { try end(result) }
     }
 
     private let folder: DownloadFolder
@@ -98,7 +100,7 @@ struct DownloadFolder: Sendable {
         let typed: [any HTTPValidator] = [ContentTypeValidator(["application/json"])]
         let filled: [any HTTPValidator] = [DefaultValidator(allowsEmptyResponses: false)]
         let errors = [
-            await failure { try await client().download(Finishing(), to: folder.file) },
+            await failure { try await client().download(Finishing { _ in throw Refusal() }, to: folder.file) },
             await failure { try await client().download(failed, to: folder.file) },
             await failure { try await client(validators: typed).download(TestEndpoint("a"), to: folder.file) },
             await failure {
@@ -234,15 +236,6 @@ struct DownloadFolder: Sendable {
         }
     }
 
-    /// Replaces the response at the end.
-    private struct Rebuilding: RequestTemplate {
-        var path: RequestPath { "a" }
-        func finish(_ result: Result<HTTPResponse, HTTPError>) async throws -> HTTPResponse {
-            let request = (try? result.get().request) ?? HTTPRequest()
-            return HTTPResponse(request: request, status: 200)
-        }
-    }
-
     @Test func `a download that saved no file, because its response was replaced, is an error`() async throws {
         let refused = ClosureValidator { _, _ in .failChain(URLError(.unknown)) }
         let unfounded = client(attemptLinks: Rebuild(), over: Self.answering(404))
@@ -252,19 +245,10 @@ struct DownloadFolder: Sendable {
             #expect(error?.code == .cannotSaveResponse && folder.files.isEmpty)
         }
         // What a validator refused is not saved for the response that the template puts in its place.
+        let rebuilding = Finishing { HTTPResponse(request: (try? $0.get().request) ?? HTTPRequest(), status: 200) }
         for client in [client(), client(validators: [refused])] {
-            let error = await failure { try await client.download(Rebuilding(), to: folder.file) }
+            let error = await failure { try await client.download(rebuilding, to: folder.file) }
             #expect(error?.code == .cannotSaveResponse && folder.files.isEmpty)
-        }
-    }
-
-    /// Sets another body at the end.
-    private struct Signing: RequestTemplate {
-        var path: RequestPath { "a" }
-        func finish(_ result: Result<HTTPResponse, HTTPError>) async throws -> HTTPResponse {
-            var response = try result.get()
-            response.body = HTTPResponseBody(Data("other".utf8))
-            return response
         }
     }
 
@@ -285,7 +269,12 @@ struct DownloadFolder: Sendable {
         _ = try await client(links: change).send(request)
         #expect(folder.content == "other" && folder.files == ["saved"])
         let other = try DownloadFolder()
-        _ = try await client().download(Signing(), to: other.file)
+        let changing = Finishing { result in
+            var response = try result.get()
+            response.body = HTTPResponseBody(Data("other".utf8))
+            return response
+        }
+        _ = try await client().download(changing, to: other.file)
         #expect(other.content == "other" && other.files == ["saved"])
     }
 

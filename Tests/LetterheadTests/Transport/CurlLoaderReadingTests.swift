@@ -180,12 +180,8 @@
 
         @Test func `a deadline that passes while a reader is busy ends its connection`() async throws {
             let ended = DispatchSemaphore(value: 0)
-            let server = RawServer { connection, _ in
-                _ = connection.readHead()
-                connection.write("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\npart")
-                _ = connection.waitForEnd()
-                ended.signal()
-            }
+            let bytes = "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\npart"
+            let server = RawServer.stalling(after: bytes, ended: ended)
             let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url()), transport: loader)
             let error = await #expect(throws: HTTPError.self) {
                 // The test may run late: the deadline ends the load in any phase.

@@ -97,10 +97,7 @@
         }
 
         @Test func `cancelling while the body is produced ends the body, too`() async throws {
-            let server = RawServer { connection, _ in
-                _ = connection.readHead()
-                _ = connection.waitForEnd()
-            }
+            let server = RawServer.stalling()
             let (ended, begun) = (AsyncStream<Void>.makeStream(), AsyncStream<Void>.makeStream())
             var request = HTTPRequest(method: .post, url: server.url())
             request.body = Endless(begun: begun.continuation, ended: ended.continuation)

@@ -90,12 +90,8 @@
 
         @Test func `a malformed head of a streamed response closes its connection`() async throws {
             let ended = DispatchSemaphore(value: 0)
-            let server = RawServer { connection, _ in
-                _ = connection.readHead()
-                connection.write("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nfi")
-                _ = connection.waitForEnd()
-                ended.signal()
-            }
+            let bytes = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nfi"
+            let server = RawServer.stalling(after: bytes, ended: ended)
             #expect(await failure { try await loader.load(streamed(server)) }?.code == .invalidResponse)
             #expect(await ended.isSignaled())
         }
@@ -103,12 +99,8 @@
         @Test(arguments: [false, true])
         func `dropping a streamed body, partly read or unread, closes its connection`(isRead: Bool) async throws {
             let ended = DispatchSemaphore(value: 0)
-            let server = RawServer { connection, _ in
-                _ = connection.readHead()
-                connection.write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\npart of it")
-                _ = connection.waitForEnd()
-                ended.signal()
-            }
+            let bytes = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\npart of it"
+            let server = RawServer.stalling(after: bytes, ended: ended)
             do {
                 let response = try await loader.load(streamed(server))
                 if isRead { for try await _ in response.body { break } }
@@ -117,11 +109,7 @@
         }
 
         @Test func `cancelling the reader ends it at once`() async throws {
-            let server = RawServer { connection, _ in
-                _ = connection.readHead()
-                connection.write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n")
-                _ = connection.waitForEnd()
-            }
+            let server = RawServer.stalling(after: "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n")
             let (response, reads) = (try await loader.load(streamed(server)), CredentialBell())
             let task = Task {
                 reads.ring()

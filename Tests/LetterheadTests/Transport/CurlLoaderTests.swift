@@ -220,6 +220,16 @@
                 }
             }
         }
+
+        /// A server that reads one request, and then sends the given bytes and nothing more.
+        static func stalling(after bytes: String = "", ended: DispatchSemaphore? = nil) -> RawServer {
+            RawServer { connection, _ in
+                guard connection.readHead() != nil else { return }
+                connection.write(bytes)
+                _ = connection.waitForEnd()
+                ended?.signal()
+            }
+        }
     }
 
     /// What servers saw. A class, since their threads and the test share it.

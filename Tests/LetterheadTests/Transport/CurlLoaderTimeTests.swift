@@ -7,19 +7,9 @@
 
     @Suite(.bothCarriers, .timeLimit(.minutes(3)))
     struct CurlLoaderTimeTests {
-        /// Reads one request, reports it, and then sends the given bytes and nothing more.
-        private func stalling(after bytes: String = "", ended: DispatchSemaphore? = nil) -> RawServer {
-            RawServer { connection, _ in
-                guard connection.readHead() != nil else { return }
-                connection.write(bytes)
-                _ = connection.waitForEnd()
-                ended?.signal()
-            }
-        }
-
         @Test(arguments: ["", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nsome"])
         func `a timeout ends a request in any phase, with a precision of a millisecond`(bytes: String) async throws {
-            let server = stalling(after: bytes)
+            let server = RawServer.stalling(after: bytes)
             let request = HTTPRequest(url: server.url()).with { $0.timeout = .milliseconds(150) }
             let time = await shortestTime(below: .seconds(2)) {
                 await elapsed {
@@ -32,7 +22,7 @@
 
         @Test func `an idle timeout ends a request without any transfer, and the error names the limit`() async throws {
             let configuration = TransportConfiguration().with { $0.idleTimeout = .milliseconds(120) }
-            let server = stalling(after: "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nsome")
+            let server = RawServer.stalling(after: "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nsome")
             let error = await failure { try await Carrier.loader(configuration).load(HTTPRequest(url: server.url())) }
             #expect(error?.code == .timedOut && error?.message.contains("idle") == true)
         }
@@ -59,7 +49,7 @@
             async throws
         {
             let configuration = TransportConfiguration().with { $0.firstByteTimeout = .milliseconds(120) }
-            let server = stalling()
+            let server = RawServer.stalling()
             let error = await failure { try await Carrier.loader(configuration).load(HTTPRequest(url: server.url())) }
             #expect(error?.message.contains("first byte") == true)
         }
@@ -105,7 +95,7 @@
         }
 
         @Test func `a cancelled task sends nothing`() async throws {
-            let server = stalling()
+            let server = RawServer.stalling()
             let task = Task {
                 while !Task.isCancelled { await Task.yield() }
                 return try await Carrier.loader().load(HTTPRequest(url: server.url()))
@@ -141,7 +131,7 @@
             (endless.responseDelivery, endless.responseLimit) = (.streamed, .max)
             let response = try await loader.load(endless)
             let reader = Task { for try await _ in response.body {} }
-            let limited = HTTPRequest(url: stalling().url()).with { $0.timeout = .milliseconds(200) }
+            let limited = HTTPRequest(url: RawServer.stalling().url()).with { $0.timeout = .milliseconds(200) }
             let time = await shortestTime(below: .seconds(3)) {
                 await elapsed { #expect(await failure { try await loader.load(limited) }?.code == .timedOut) }
             }

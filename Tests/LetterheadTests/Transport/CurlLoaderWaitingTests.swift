@@ -113,11 +113,7 @@
         @Test func `a request for which no connection becomes free fails, and its error counts the held responses`()
             async throws
         {
-            let server = RawServer { connection, _ in
-                while connection.readHead() != nil {
-                    connection.write("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nsome")
-                }
-            }
+            let server = RawServer.answering("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nsome")
             let loader = loader { ($0.maximumConnectionsPerHost, $0.queueTimeout) = (2, .milliseconds(200)) }
             let log = EventRecorder()
             let client = HTTPClient(

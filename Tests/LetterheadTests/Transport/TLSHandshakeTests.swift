@@ -49,38 +49,27 @@
             }
         }
 
-        @Test(arguments: [RawTLS.Version.tls12, .tls13])
-        func `a connection that ends during the TLS handshake is cannotConnect, and nothing was sent`(
-            version: RawTLS.Version
+        @Test(arguments: [RawTLS.Version.tls12, .tls13], [false, true])
+        func `a connection or a tunnel that ends during the TLS handshake is cannotConnect, and nothing was sent`(
+            version: RawTLS.Version, isTunnel: Bool
         ) async throws {
             let server = responding(version)
             for cut in Cut.all {
-                let front = RawServer { connection, _ in cut.carry(connection, to: server.port) }
-                defer { front.stop() }
-                let url = try #require(URL(string: "https://127.0.0.1:\(front.port)/"))
-                let error = await failure(trusting, HTTPRequest(method: .post, url: url))
-                #expect(error?.code == .cannotConnect && error?.mayHaveBeenSent == false, "\(cut): \(error as Any)")
-                let words = error?.underlying.map { "\($0)" } ?? ""
-                #expect(!words.isEmpty && error?.message.contains(words) == true)
-            }
-        }
-
-        @Test(arguments: [RawTLS.Version.tls12, .tls13])
-        func `a tunnel that ends during the TLS handshake is cannotConnect, and nothing was sent`(
-            version: RawTLS.Version
-        ) async throws {
-            let server = responding(version)
-            for cut in Cut.all {
-                let proxy = RawServer { connection, _ in
-                    guard connection.readHead() != nil else { return }
-                    connection.write("HTTP/1.1 200 Connected\r\n\r\n")
+                let front = RawServer { connection, _ in
+                    if isTunnel {
+                        guard connection.readHead() != nil else { return }
+                        connection.write("HTTP/1.1 200 Connected\r\n\r\n")
+                    }
                     cut.carry(connection, to: server.port)
                 }
-                defer { proxy.stop() }
+                defer { front.stop() }
                 var configuration = trusting
-                configuration.proxy = .http("127.0.0.1", port: proxy.port)
-                let error = await failure(configuration, HTTPRequest(method: .post, url: server.url()))
+                if isTunnel { configuration.proxy = .http("127.0.0.1", port: front.port) }
+                let url = try #require(URL(string: "https://127.0.0.1:\(isTunnel ? server.port : front.port)/"))
+                let error = await failure(configuration, HTTPRequest(method: .post, url: url))
                 #expect(error?.code == .cannotConnect && error?.mayHaveBeenSent == false, "\(cut): \(error as Any)")
+                let words = error?.underlying.map { "\($0)" } ?? ""
+                #expect(isTunnel || !words.isEmpty && error?.message.contains(words) == true)
             }
         }
 

@@ -8,11 +8,7 @@ import Testing
 /// Links that a server should not send: nothing is sent to another origin, and every sequence ends.
 @Suite(.timeLimit(.minutes(3)))
 struct HostilePagesTests {
-    struct Numbers: RequestTemplate {
-        typealias Response = [Int]
-        var path: RequestPath = "a/numbers"
-        var query: QueryParameters = [:]
-    }
+    private let numbers = Get<[Int]>("a/numbers")
 
     private struct Walk {
         var pages = 0
@@ -35,7 +31,7 @@ struct HostilePagesTests {
     }
 
     /// Reads the pages of a server that has a link in each page, or in its first page only.
-    private func walk(_ link: String, from numbers: Numbers = Numbers(), isOnce: Bool = false) async -> Walk {
+    private func walk(_ link: String, from numbers: Get<[Int]> = Get("a/numbers"), isOnce: Bool = false) async -> Walk {
         let loads = Tally()
         let mock = MockLoader { request in
             var response = try HTTPResponse.ok(request, json: [1])
@@ -90,7 +86,7 @@ struct HostilePagesTests {
         let client = HTTPClient(environment: .of("https://api.example.com"), transport: mock)
         let settings = PageSettings(maximumPages: 3)
         for template in [
-            Numbers().paginated(), Numbers().paginated(by: .offset(limit: 1)), Numbers().paginated(by: .linkHeader),
+            numbers.paginated(), numbers.paginated(by: .offset(limit: 1)), numbers.paginated(by: .linkHeader),
         ] {
             _ = template.resumed(from: checkpoint).requestForNextPage()
             let pages = client.pages(of: template, from: checkpoint, settings: settings)
@@ -124,7 +120,7 @@ struct HostilePagesTests {
             return response
         }
         let client = HTTPClient(environment: .of("https://api.example.com"), transport: mock)
-        var iterator = client.pages(of: Numbers().paginated(by: .linkHeader)).makeAsyncIterator()
+        var iterator = client.pages(of: numbers.paginated(by: .linkHeader)).makeAsyncIterator()
         #expect(try await iterator.next()?.value == [1])
         let error = await #expect(throws: HTTPError.self) { try await iterator.next() }
         #expect(error?.code == .paginationLoop && mock.requests.map(\.target) == ["/a/numbers", "/moved"])
@@ -184,7 +180,7 @@ struct HostilePagesTests {
     func `a link to the page that was just read is a loop in every spelling`(
         query: QueryParameters, link: String
     ) async {
-        let walk = await walk("\(link); rel=next", from: Numbers(path: "users", query: query), isOnce: true)
+        let walk = await walk("\(link); rel=next", from: Get("users", query: query), isOnce: true)
         #expect(walk.error?.code == .paginationLoop && walk.pages == 1 && walk.targets.count == 1)
     }
 
@@ -198,13 +194,13 @@ struct HostilePagesTests {
     func `a link to another page is followed, even if it is spelled similarly`(
         path: RequestPath, query: QueryParameters, link: String
     ) async {
-        let walk = await walk("\(link); rel=next", from: Numbers(path: path, query: query), isOnce: true)
+        let walk = await walk("\(link); rel=next", from: Get(path, query: query), isOnce: true)
         #expect(walk.error == nil && walk.pages == 2 && walk.targets.count == 2)
     }
 
     @Test func `an anchor that spells the URL of the page differently refers to the page`() async {
         let link = "</users?page=2>; anchor=\"/users?q=a:b\"; rel=next"
-        let walk = await walk(link, from: Numbers(path: "users", query: ["q": "a:b"]), isOnce: true)
+        let walk = await walk(link, from: Get("users", query: ["q": "a:b"]), isOnce: true)
         #expect(walk.error == nil && walk.targets == ["/users?q=a%3Ab", "/users?page=2"])
     }
 }

@@ -9,19 +9,9 @@ import Testing
 /// How far a walk goes, when it asks, and what stops it.
 @Suite(.timeLimit(.minutes(3)))
 struct PageSequenceTests {
-    struct Numbers: RequestTemplate {
-        typealias Response = [Int]
-        var path: RequestPath { "numbers" }
-    }
-
     struct Cursors: Codable, Sendable {
         var items: [Int]
         var next: String?
-    }
-
-    struct ByCursor: RequestTemplate {
-        typealias Response = Cursors
-        var path: RequestPath { "cursor" }
     }
 
     /// Pages of two out of `count` numbers.
@@ -50,31 +40,32 @@ struct PageSequenceTests {
         HTTPClient(retrying: retrying, links: ModifyRequest { $0.host = "example.test" }, transport: mock)
     }
 
-    let byCursor = ByCursor().paginated(by: .cursor(\.next, parameter: "c"))
+    let list = Get<[Int]>("numbers")
+    let byCursor = Get<Cursors>("cursor").paginated(by: .cursor(\.next, parameter: "c"))
 
     @Test func `without a size a sequence ends at the first empty page, which is not delivered`() async throws {
         let (client, mock) = numbers(4)
-        #expect(try await client.pages(of: Numbers().paginated()).collect().map(\.value) == [[0, 1], [2, 3]])
+        #expect(try await client.pages(of: list.paginated()).collect().map(\.value) == [[0, 1], [2, 3]])
         #expect(mock.requests.map { $0[query: "page"] } == ["1", "2", "3"])
     }
 
     @Test func `with a size a sequence ends at a shorter page`() async throws {
         let (client, mock) = numbers(5)
-        #expect(try await client.items(of: Numbers().paginated(size: 2)).collect() == [0, 1, 2, 3, 4])
+        #expect(try await client.items(of: list.paginated(size: 2)).collect() == [0, 1, 2, 3, 4])
         #expect(mock.requests.count == 3)
     }
 
     @Test func `a page is not requested before its first item is`() async throws {
         let (client, mock) = numbers(9)
-        for try await item in client.items(of: Numbers().paginated()) where item == 1 { break }
+        for try await item in client.items(of: list.paginated()) where item == 1 { break }
         #expect(mock.requests.count == 1)
-        for try await item in client.items(of: Numbers().paginated()) where item == 2 { break }
+        for try await item in client.items(of: list.paginated()) where item == 2 { break }
         #expect(mock.requests.count == 3)
     }
 
     @Test func `an error on page two follows page one, and the next call requests page two again`() async throws {
         let (client, mock) = numbers(5, failing: 2)
-        var pages = client.pages(of: Numbers().paginated(size: 2)).makeAsyncIterator()
+        var pages = client.pages(of: list.paginated(size: 2)).makeAsyncIterator()
         #expect(try await pages.next()?.value == [0, 1])
         let error = await #expect(throws: HTTPError.self) { try await pages.next() }
         #expect(error?.response?.status == .internalServerError)
@@ -88,10 +79,10 @@ struct PageSequenceTests {
     func `a sequence requests no page after the maximum of pages or of items`(items: Int, pages: Int) async throws {
         let (client, mock) = numbers(100)
         var settings = PageSettings(maximumItems: items)
-        #expect(try await client.items(of: Numbers().paginated(), settings: settings).collect().count == items)
+        #expect(try await client.items(of: list.paginated(), settings: settings).collect().count == items)
         #expect(mock.requests.count == pages)
         settings = PageSettings(maximumPages: pages)
-        #expect(try await client.pages(of: Numbers().paginated(), settings: settings).collect().count == pages)
+        #expect(try await client.pages(of: list.paginated(), settings: settings).collect().count == pages)
         #expect(mock.requests.count == 2 * pages)
     }
 
@@ -118,15 +109,15 @@ struct PageSequenceTests {
             if !request.query.contains("page") { response.headers["Link"] = "</numbers?tag=a&size=5&page=2>; rel=next" }
             return response
         }
-        let walk = Numbers().paginated(by: .linkHeader).addingQuery("tag", "a").query("size", 5)
+        let walk = list.paginated(by: .linkHeader).addingQuery("tag", "a").query("size", 5)
         #expect(try await client(over: mock).pages(of: walk).collect().count == 2)
         #expect(mock.requests.map(\.target) == ["/numbers?tag=a&size=5", "/numbers?tag=a&size=5&page=2"])
     }
 
     @Test func `a page that a template or a later modifier sets is a single page`() async throws {
         let (client, mock) = numbers(100)
-        let own = try await client.pages(of: Numbers().query("page", 7).paginated(page: 2)).collect()
-        let later = try await client.pages(of: Numbers().paginated().query("page", 7)).collect()
+        let own = try await client.pages(of: list.query("page", 7).paginated(page: 2)).collect()
+        let later = try await client.pages(of: list.paginated().query("page", 7)).collect()
         #expect((own + later).map(\.value) == [[12, 13], [12, 13]])
         #expect(mock.requests.map { $0.query.values(for: "page") } == [["7"], ["7"]])
     }
@@ -152,7 +143,7 @@ struct PageSequenceTests {
             let offset = Int(request[query: "offset"] ?? "") ?? -1
             return try .ok(request, json: offset < 4 ? [offset, offset + 1] : [offset])
         }
-        let walk = Numbers().paginated(by: .offset(limit: 2))
+        let walk = list.paginated(by: .offset(limit: 2))
         #expect(try await client(over: mock).items(of: walk).collect() == [0, 1, 2, 3, 4])
         #expect(mock.requests.map { $0.query.escaped } == ["limit=2&offset=0", "limit=2&offset=2", "limit=2&offset=4"])
     }
@@ -167,7 +158,7 @@ struct PageSequenceTests {
             response.headers["X-Total-Pages"] = "2"
             return response
         }
-        let walk = Numbers().paginated(by: .page(size: size, totalPagesHeader: "X-Total-Pages"))
+        let walk = list.paginated(by: .page(size: size, totalPagesHeader: "X-Total-Pages"))
         #expect(try await client(over: mock).pages(of: walk).collect().count == 2)
         #expect(mock.requests.count == 2)
     }
@@ -179,7 +170,7 @@ struct PageSequenceTests {
         async throws
     {
         let (client, mock) = numbers(3)
-        let error = await failure { try await client.pages(of: Numbers().paginated(by: pagination)).collect() }
+        let error = await failure { try await client.pages(of: list.paginated(by: pagination)).collect() }
         #expect(error?.code == .invalidRequest && mock.requests.isEmpty)
     }
 
@@ -209,7 +200,7 @@ struct PageSequenceTests {
     }
 
     @Test func `a cursor that is an object is refused in a query`() async throws {
-        let walk = Numbers().paginated(by: .cursor(parameter: "after") { _ in .object(["id": 1]) })
+        let walk = list.paginated(by: .cursor(parameter: "after") { _ in .object(["id": 1]) })
         let mock = MockLoader { try .ok($0, json: [1]) }
         let error = await #expect(throws: HTTPError.self) { try await client(over: mock).pages(of: walk).collect() }
         #expect(error?.code == .invalidRequest && error?.message.contains("object") == true)
@@ -302,7 +293,7 @@ struct PageSequenceTests {
         let (client, mock) = numbers(100, retrying: Backoff(clock: clock))
         var pages = 0
         let error = await #expect(throws: HTTPError.self) {
-            for try await _ in client.pages(of: Numbers().paginated(), settings: settings) { pages += 1 }
+            for try await _ in client.pages(of: list.paginated(), settings: settings) { pages += 1 }
         }
         #expect(
             error?.code == .timedOut && error?.message == "the deadline passes before the next request"
@@ -321,9 +312,9 @@ struct PageSequenceTests {
         let client = HTTPClient(
             environment: .of("https://api.example.com"), retrying: Backoff(clock: clock), transport: mock)
         let settings = PageSettings(deadline: .seconds(10))
-        var iterator = client.pages(of: Numbers().paginated(), settings: settings).makeAsyncIterator()
+        var iterator = client.pages(of: list.paginated(), settings: settings).makeAsyncIterator()
         for _ in 0..<3 { _ = try await iterator.next() }
-        let own = client.pages(of: Numbers().deadline(in: .seconds(4)).paginated(), settings: settings)
+        let own = client.pages(of: list.deadline(in: .seconds(4)).paginated(), settings: settings)
         for try await _ in own.prefix(3) {}
         let seconds = left.withLock { $0.map { $0?.components.seconds } }
         #expect(seconds == [10, 7, 4, 4, 4, 4])
@@ -347,7 +338,7 @@ struct PageSequenceTests {
     ])
     func `a setting out of its range is an error before anything is sent`(settings: PageSettings) async throws {
         let (client, mock) = numbers(3)
-        let error = await failure { try await client.items(of: Numbers().paginated(), settings: settings).collect() }
+        let error = await failure { try await client.items(of: list.paginated(), settings: settings).collect() }
         #expect(error?.code == .invalidRequest && mock.requests.isEmpty)
     }
 }

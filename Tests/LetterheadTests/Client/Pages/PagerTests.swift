@@ -9,11 +9,6 @@ import Testing
 /// Pages on demand: a page for each call, and a reset that drops what is late.
 @Suite(.timeLimit(.minutes(3)))
 struct PagerTests {
-    struct Numbers: RequestTemplate {
-        typealias Response = [Int]
-        var path: RequestPath { "numbers" }
-    }
-
     /// Lets loads pass one by one.
     private struct Gate: Sendable {
         let arrived = Observed(0)
@@ -32,19 +27,20 @@ struct PagerTests {
         try .ok(request, json: [Int(request[query: "page"] ?? "") ?? 0])
     }
 
+    private let list = Get<[Int]>("numbers")
     private let counting = MockLoader { try PagerTests.page($0) }
 
     private func client(over mock: MockLoader) -> HTTPClient {
         HTTPClient(environment: .of("https://example.test"), transport: mock)
     }
 
-    private func pager(_ gate: Gate? = nil, pages: Int = 3) -> (pager: Pager<Paginated<Numbers>>, mock: MockLoader) {
+    private func pager(_ gate: Gate? = nil, pages: Int = 3) -> (pager: Pager<Paginated<Get<[Int]>>>, mock: MockLoader) {
         let mock = MockLoader { request in
             await gate?.pass()
             let page = Int(request[query: "page"] ?? "") ?? 0
             return try .ok(request, json: page <= pages ? [page] : [])
         }
-        return (client(over: mock).pager(of: Numbers().paginated()), mock)
+        return (client(over: mock).pager(of: list.paginated()), mock)
     }
 
     @Test func `pages arrive one by one until the last`() async throws {
@@ -95,7 +91,7 @@ struct PagerTests {
             if isBroken.exchange(false, ordering: .relaxed) { return HTTPResponse(request: request, status: 503) }
             return try Self.page(request)
         }
-        let pager = client(over: mock).pager(of: Numbers().paginated())
+        let pager = client(over: mock).pager(of: list.paginated())
         let first = Task { try await pager.next() }
         await until { pager.waiting == 1 }
         let second = Task { try await pager.next() }
@@ -107,10 +103,10 @@ struct PagerTests {
 
     @Test func `after a reset of the client a pager starts at the first page, without its checkpoint`() async throws {
         let client = client(over: counting)
-        let pager = client.pager(of: Numbers().paginated())
+        let pager = client.pager(of: list.paginated())
         let checkpoint = try await pager.next()?.checkpoint
         #expect(try await pager.next()?.value == [2])
-        let resumed = client.pager(of: Numbers().paginated(), from: checkpoint)
+        let resumed = client.pager(of: list.paginated(), from: checkpoint)
         #expect(try await resumed.next()?.value == [2])
         await client.reset()
         #expect(pager.hasMore && resumed.hasMore)
@@ -118,13 +114,13 @@ struct PagerTests {
         #expect(try await resumed.next()?.value == [1])
         resumed.reset()
         #expect(try await resumed.next()?.value == [1])
-        #expect(try await client.pager(of: Numbers().paginated(), from: checkpoint).next()?.value == [2])
+        #expect(try await client.pager(of: list.paginated(), from: checkpoint).next()?.value == [2])
     }
 
     @Test func `a prefetched page is not delivered after a reset of the client`() async throws {
         let (mock, client) = (counting, client(over: counting))
         let settings = PageSettings(prefetches: true)
-        var pages = client.pages(of: Numbers().paginated(), settings: settings).makeAsyncIterator()
+        var pages = client.pages(of: list.paginated(), settings: settings).makeAsyncIterator()
         #expect(try await pages.next()?.value == [1])
         // The next page is requested in a task that may not have begun.
         while mock.requests.count < 2 { await Task.yield() }
@@ -162,7 +158,7 @@ struct PagerTests {
             }
             return try Self.page(request)
         }
-        var kept = client(over: mock).pages(of: Numbers().paginated(), settings: PageSettings(prefetches: true))
+        var kept = client(over: mock).pages(of: list.paginated(), settings: PageSettings(prefetches: true))
             .makeAsyncIterator()
         #expect(try await kept.next()?.value == [1])
         await until { arrived.load(ordering: .relaxed) }
@@ -177,7 +173,7 @@ struct PagerTests {
     }
 
     @Test func `after the maximum of pages there are no more`() async throws {
-        let pager = client(over: counting).pager(of: Numbers().paginated(), settings: PageSettings(maximumPages: 1))
+        let pager = client(over: counting).pager(of: list.paginated(), settings: PageSettings(maximumPages: 1))
         #expect(try await pager.next()?.checkpoint != nil)
         #expect(!pager.hasMore)
     }
@@ -192,7 +188,7 @@ struct PagerTests {
             return HTTPResponse(request: request, status: .ok)
         }
         let client = client(over: mock)
-        let call = Task { _ = try await client.pager(of: Numbers().paginated()).next() }
+        let call = Task { _ = try await client.pager(of: list.paginated()).next() }
         await until { loading.load(ordering: .relaxed) }
         call.cancel()
         await until { ended.load(ordering: .relaxed) }

@@ -12,16 +12,12 @@ struct UnwrappedPagesTests {
         var next: String?
     }
 
-    struct GetNumbers: RequestTemplate {
-        typealias Response = Envelope
-        var path: RequestPath { "numbers" }
-    }
-
     private let pages: [PagedServer.Answer] = [
         .init("/numbers", #"{"data":[1,2],"next":"c1"}"#), .init("/numbers?after=c1", #"{"data":[3],"next":"c2"}"#),
         .init("/numbers?after=c2", #"{"data":[4],"next":null}"#),
     ]
-    private let template = GetNumbers().paginated(by: .cursor(\.next, parameter: "after")).unwrapping(\.data)
+    private let template = Get<Envelope>("numbers").paginated(by: .cursor(\.next, parameter: "after"))
+        .unwrapping(\.data)
 
     @Test func `each page has the part as its value, and the whole response leads to the next`() async throws {
         let paged = try await PagedServer(pages)
@@ -55,7 +51,7 @@ struct UnwrappedPagesTests {
         let paged = try await PagedServer([
             .init("/numbers?page=1", #"{"data":[1,2]}"#), .init("/numbers?page=2", #"{"data":[3]}"#),
         ])
-        let template = GetNumbers().unwrapping(\.data).paginated(size: 2)
+        let template = Get<Envelope>("numbers").unwrapping(\.data).paginated(size: 2)
         #expect(try await paged.client.items(of: template).collect() == [1, 2, 3])
         await paged.stop()
     }

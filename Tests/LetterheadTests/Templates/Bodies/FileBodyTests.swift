@@ -36,12 +36,9 @@ import Testing
         #expect(throws: HTTPBodyError.self) { try FileBody(at: url).encode() }
     }
 
-    @Test func `a device is refused`() {
-        #expect(throws: HTTPBodyError.self) { try FileBody(at: URL(fileURLWithPath: "/dev/zero")).chunks() }
-    }
-
-    @Test func `a URL that is not a file URL is refused`() throws {
-        let url = try #require(URL(string: "https://example.com/a"))
+    @Test(arguments: ["file:///dev/zero", "https://example.com/a"])
+    func `a device, and a URL that is not a file URL, are refused`(text: String) throws {
+        let url = try #require(URL(string: text))
         #expect(throws: HTTPBodyError.self) { try FileBody(at: url).chunks() }
     }
 

@@ -58,10 +58,7 @@ import Testing
             .init(headers: ["Content-Type": "application/x-ndjson"], body: request.body)
         }
         let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
-        let template = TestEndpoint("rows").with { endpoint in
-            endpoint.method = .post
-            endpoint.body = NDJSONBody(once: rows(10_000))
-        }
+        let template = Post<HTTPResponse>("rows", body: NDJSONBody(once: rows(10_000)))
         var count = 0
         for try await row in client.values(of: template, as: Row.self) {
             #expect(row.name == "\(count)\n")
@@ -81,10 +78,7 @@ import Testing
         }
         let server = try await MockServer.start { _ in .text("done") }
         let client = HTTPClient(environment: ServerEnvironment(baseURL: server.url))
-        let template = TestEndpoint("rows").with { endpoint in
-            endpoint.method = .post
-            endpoint.body = NDJSONBody(once: values)
-        }
+        let template = Post<HTTPResponse>("rows", body: NDJSONBody(once: values))
         let error = await #expect(throws: HTTPError.self) { try await client.send(template) }
         #expect(error?.code == .invalidRequest)
         #expect(error?.underlying is EncodingError)

@@ -18,14 +18,9 @@ struct UploadTests {
     ) async throws -> (requests: [MockServer.Request], error: HTTPError?) {
         let server = try await MockServer.start(closure: answer)
         let request = HTTPRequest(method: .post, url: server.url).with { ($0.headers, $0.body) = (headers, body) }
-        var failure: HTTPError?
-        do throws(HTTPError) {
-            _ = try await (FollowRedirects() --> HTTPClient.defaultTransport).load(request)
-        } catch {
-            failure = error
-        }
+        let error = await failure { try await (FollowRedirects() --> HTTPClient.defaultTransport).load(request) }
         await server.stop()
-        return (server.requests, failure)
+        return (server.requests, error)
     }
 
     @Test func `a multipart body with a file arrives byte for byte, with its exact length`() async throws {

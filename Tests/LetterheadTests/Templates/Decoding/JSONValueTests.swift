@@ -8,16 +8,11 @@ import Testing
 
 /// JSON of any shape, which a server chooses.
 struct JSONValueTests {
-    struct Document: RequestTemplate {
-        typealias Response = JSONValue
-        var path: RequestPath { "document" }
-    }
-
     /// The document inside a type of the caller, where only a decoder can read it.
-    struct Wrapped: RequestTemplate {
-        struct Response: Decodable, Sendable { var value: JSONValue }
-        var path: RequestPath { "wrapped" }
-    }
+    struct Wrapped: Decodable, Sendable { var value: JSONValue }
+
+    private let document = Get<JSONValue>("document")
+    private let wrapped = Get<Wrapped>("wrapped")
 
     private func client(_ body: String) -> HTTPClient {
         let mock = MockLoader { request in
@@ -48,8 +43,8 @@ struct JSONValueTests {
     func `a response has the same value as with a JSONDecoder`(text: String) async throws {
         let body = text.hasPrefix("\u{FEFF}") ? String(text.dropFirst()) : text
         let expected = try JSONDecoder().decode(JSONValue.self, from: Data(body.utf8))
-        #expect(try await client(text).send(Document()) == expected)
-        #expect(try await client("{\"value\":\(body)}").send(Wrapped()).value == expected)
+        #expect(try await client(text).send(document) == expected)
+        #expect(try await client("{\"value\":\(body)}").send(wrapped).value == expected)
     }
 
     @Test(arguments: [
@@ -59,11 +54,11 @@ struct JSONValueTests {
         "{\"a\":", "{\"a\":1", "{\"a\":1,", "{\"a\":1,}", "{a:1}", "{1:2}", "1 2", "]", "}", ",", "// 1",
     ])
     func `malformed JSON is an error`(text: String) async {
-        let error = await #expect(throws: HTTPError.self) { try await client(text).send(Document()) }
+        let error = await #expect(throws: HTTPError.self) { try await client(text).send(document) }
         #expect(error?.code == .cannotDecodeResponse && error?.underlying is DecodingError)
         // Foundation's parser allows a comma before the end.
         guard !text.contains(",]"), !text.contains(",}") else { return }
-        await #expect(throws: HTTPError.self) { try await client("{\"value\":\(text)}").send(Wrapped()) }
+        await #expect(throws: HTTPError.self) { try await client("{\"value\":\(text)}").send(wrapped) }
     }
 
     /// A decoder that keeps what it is given.
@@ -108,21 +103,21 @@ struct JSONValueTests {
             HTTPResponse(request: request, status: .ok, body: HTTPResponseBody(Data([0x22, 0xFF, 0x22])))
         }
         let client = HTTPClient(links: ModifyRequest { $0.host = "example.test" }, transport: mock)
-        let error = await #expect(throws: HTTPError.self) { try await client.send(Document()) }
+        let error = await #expect(throws: HTTPError.self) { try await client.send(document) }
         #expect(error?.description.contains("a string is not UTF-8") == true)
     }
 
     @Test(arguments: [("[", "]"), (#"{"a":"#, "}")])
     func `a document may be nested 64 levels deep, and no deeper`(open: String, close: String) async throws {
-        _ = try await client(nested(64, open, close)).send(Document())
-        _ = try await client("{\"value\":\(nested(63, open, close))}").send(Wrapped())
+        _ = try await client(nested(64, open, close)).send(document)
+        _ = try await client("{\"value\":\(nested(63, open, close))}").send(wrapped)
         for depth in [65, 500, 100_000] {
             let deep = nested(depth, open, close)
-            let error = await #expect(throws: HTTPError.self) { try await client(deep).send(Document()) }
+            let error = await #expect(throws: HTTPError.self) { try await client(deep).send(document) }
             #expect(error?.description.contains("nested more than 64 levels deep") == true)
         }
         let deep = "{\"value\":\(nested(64, open, close))}"
-        let error = await #expect(throws: HTTPError.self) { try await client(deep).send(Wrapped()) }
+        let error = await #expect(throws: HTTPError.self) { try await client(deep).send(wrapped) }
         #expect(error?.description.contains("a JSONValue is nested more than 64 levels deep in its document") == true)
         let tooDeep = "{\"title\":\"no\",\"more\":\(nested(64, open, close))}"
         #expect(problem(tooDeep).problem == nil)
@@ -220,7 +215,7 @@ struct JSONValueTests {
         var random = SeededGenerator(seed: seed)
         let value = Self.value(random: &random, depth: 4)
         let data = try JSONEncoder().encode(value)
-        let parsed = try await client(String(decoding: data, as: UTF8.self)).send(Document())
+        let parsed = try await client(String(decoding: data, as: UTF8.self)).send(document)
         for read in [try JSONDecoder().decode(JSONValue.self, from: data), parsed] {
             #expect(read == value && read.hashValue == value.hashValue, "\(value)")
         }
@@ -259,10 +254,10 @@ struct JSONValueTests {
     @Test(arguments: ["\u{301}\u{316}", #"\u0301\u0316"#, #"\uD834\uDD65"#])
     func `a name with more than 30 combining characters in sequence is refused`(pair: String) async throws {
         let text = #"{"ok": 1, "a\#(String(repeating: pair, count: 40))": 1}"#
-        let error = await #expect(throws: HTTPError.self) { try await client(text).send(Document()) }
+        let error = await #expect(throws: HTTPError.self) { try await client(text).send(document) }
         #expect(error?.message.contains("a name has more than 30 consecutive combining characters") == true)
         let allowed = #"{"a\#(Self.marks(15))":"b\#(Self.marks(500))"}"#
-        #expect(try await client(allowed).send(Document())["a\(Self.marks(15))"].string == "b\(Self.marks(500))")
+        #expect(try await client(allowed).send(document)["a\(Self.marks(15))"].string == "b\(Self.marks(500))")
         let ratio = growth(of: 20_000) { count in #expect(problem(#"{"a\#(Self.marks(count))": 1}"#).problem == nil) }
         #expect(ratio < 10)
     }

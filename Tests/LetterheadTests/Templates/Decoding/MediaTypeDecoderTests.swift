@@ -10,11 +10,6 @@ struct MediaTypeDecoderTests {
         var text: String
     }
 
-    struct GetNote: RequestTemplate {
-        typealias Response = Note
-        var path: RequestPath { "note" }
-    }
-
     private let both = MediaTypeDecoder([("application/x-plist", PropertyListDecoder()), (.json, JSONDecoder())])
 
     private func send(type: String?, _ body: Data, decoder: any HTTPBodyDecoder) async throws -> (Note, HTTPRequest?) {
@@ -24,7 +19,7 @@ struct MediaTypeDecoderTests {
             return response
         }
         let client = HTTPClient(decoder: decoder, links: ModifyRequest { $0.host = "example.test" }, transport: mock)
-        return (try await client.send(GetNote()), mock.requests.first)
+        return (try await client.send(Get<Note>("note")), mock.requests.first)
     }
 
     private let json = Data(#"{"text":"a"}"#.utf8)
@@ -58,7 +53,7 @@ struct MediaTypeDecoderTests {
         struct Raw: RequestTemplate { var path: RequestPath { "raw" } }
         let mock = MockLoader { request in .ok(request, body: Data(#"{"text":"a"}"#.utf8)) }
         let client = HTTPClient(links: ModifyRequest { $0.host = "example.test" }, transport: mock)
-        try await client.send(GetNote().header("Accept", "text/x-mine"))
+        try await client.send(Get<Note>("note").header("Accept", "text/x-mine"))
         try await client.send(Raw())
         #expect(mock.requests.map { $0.headers["Accept"] } == ["text/x-mine", nil])
     }

@@ -178,9 +178,7 @@
         }
 
         @Test func `hosts that differ only in spelling share connections and their limit`() async throws {
-            let server = RawServer { connection, _ in
-                while connection.readHead() != nil { connection.write(Self.empty) }
-            }
+            let server = RawServer.answering(Self.empty)
             let loader = CurlLoader(TransportConfiguration().with { $0.maximumConnectionsPerHost = 1 })
             let urls = try ["127.0.0.1", "localhost", "LocalHost"].map { host in
                 try #require(URL(string: "http://\(host):\(server.url().port ?? 0)/"))
@@ -196,11 +194,7 @@
 
         @Test func `connect timeouts leave the idle connections`() async throws {
             let hole = try #require(BlackHole())
-            let servers = (0..<2).map { _ in
-                RawServer { connection, _ in
-                    while connection.readHead() != nil { connection.write(Self.empty) }
-                }
-            }
+            let servers = (0..<2).map { _ in RawServer.answering(Self.empty) }
             let loader = CurlLoader(TransportConfiguration().with { $0.maximumConnections = 3 })
             for server in servers { _ = try await loader.load(HTTPRequest(url: server.url())) }
             for _ in 0..<4 {
