@@ -157,8 +157,7 @@
         {
             let server = try await demanding(.v1_2)
             for refused in Identity.refused {
-                var configuration = trusting
-                configuration.security.identity = refused.identity
+                let configuration = trusting.with { $0.security.identity = refused.identity }
                 let error = await failure(configuration, HTTPRequest(url: server.url))
                 let alert = refused.identity == nil ? "alert handshake failure" : "with the alert \(refused.alert)"
                 #expect(error?.code == .insecureConnection && error?.message.contains(alert) == true)

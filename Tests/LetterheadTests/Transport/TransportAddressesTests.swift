@@ -177,8 +177,7 @@ struct TransportAddressesTests {
         }
 
         @Test func `a Unix-domain socket is refused before anything is sent`() async throws {
-            var configuration = allowingFirst
-            configuration.unixSocketPath = "/tmp/letterhead-none.sock"
+            let configuration = allowingFirst.with { $0.unixSocketPath = "/tmp/letterhead-none.sock" }
             let loader = Carrier.loader(configuration)
             let error = await failure { try await loader.load(HTTPRequest(url: server.url())) }
             #expect(error?.code == .invalidRequest && error?.mayHaveBeenSent == false)

@@ -58,8 +58,7 @@
             tls.versions = .v1_2 ... .v1_2
             let server = try await MockServer.secure(tls)
             #expect(try await Carrier.loader(trusting).load(HTTPRequest(url: server.url)).status == 200)
-            var configuration = trusting
-            configuration.security.minimumVersion = .tls13
+            let configuration = trusting.with { $0.security.minimumVersion = .tls13 }
             #expect(await failure(configuration, server)?.code == .insecureConnection)
         }
 
