@@ -32,7 +32,7 @@ struct HostilePagesTests {
 
     /// Reads the pages of a server that has a link in each page, or in its first page only.
     private func walk(_ link: String, from numbers: Get<[Int]> = Get("a/numbers"), isOnce: Bool = false) async -> Walk {
-        let loads = Tally()
+        let loads = Counter()
         let mock = MockLoader { request in
             var response = try HTTPResponse.ok(request, json: [1])
             if loads.next() == 1 || !isOnce { response.headers.append("Link", link) }

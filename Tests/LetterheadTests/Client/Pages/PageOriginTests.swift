@@ -31,7 +31,7 @@ struct PageOriginTests {
 
     @Test(arguments: [true, false])
     func `a link is not requested at the server of a later environment`(prefetches: Bool) async throws {
-        let calls = Tally()
+        let calls = Counter()
         let client = HTTPClient(
             environment: .provided { _ in .of(calls.next() == 1 ? "https://a.test" : "https://b.test") },
             transport: mock)

@@ -24,7 +24,7 @@ struct PageParameterTests {
     }
 
     private func walk(_ query: Query) async throws -> [JSONValue] {
-        let loads = Tally()
+        let loads = Counter()
         let mock = MockLoader { try .ok($0, json: Answer(next: loads.next() == 1 ? "c" : nil)) }
         let client = HTTPClient(environment: .of("https://api.example.com"), transport: mock)
         _ = try await client.pages(of: query.paginated(by: .cursor(\.next, parameter: .json("v", "after")))).collect()

@@ -124,7 +124,7 @@ struct PageSequenceTests {
 
     struct Watched: RequestTemplate {
         typealias Response = [Int]
-        let reads = Tally()
+        let reads = Counter()
         var path: RequestPath { "numbers" }
         var headers: HTTPHeaders { ["X-Read": "\(reads.next())"] }
     }
