@@ -2,6 +2,7 @@
 import Foundation
 import LetterheadTesting
 import Synchronization
+import TestKit
 
 @testable import Letterhead
 @testable import LetterheadCaching
@@ -16,18 +17,14 @@ final class CacheScene: Sendable {
 
     /// A server that responds with a number that increases, and with 304 to its own tag.
     static func counting(_ control: String, tag: String? = "\"v\"") -> CacheScene {
-        let count = Mutex(0)
+        let count = Counter()
         return CacheScene { request in
             if let tag, request.headers[.ifNoneMatch] == tag {
                 return HTTPResponse(request: request, status: .notModified, headers: ["Cache-Control": control])
             }
             var headers: HTTPHeaders = ["Cache-Control": control]
             headers[.eTag] = tag
-            let number = count.withLock { count in
-                count += 1
-                return count
-            }
-            let body = HTTPResponseBody(Data("body \(number)".utf8))
+            let body = HTTPResponseBody(Data("body \(count.next())".utf8))
             return HTTPResponse(request: request, status: .ok, headers: headers, body: body)
         }
     }

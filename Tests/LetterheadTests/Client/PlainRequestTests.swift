@@ -2,7 +2,6 @@
 import Foundation
 import Letterhead
 import LetterheadTesting
-import Synchronization
 import TestKit
 import Testing
 
@@ -62,7 +61,7 @@ import Testing
     @Test func `a plain request is streamed, and its stream can be decoded once`() async throws {
         let mock = MockLoader { request in
             #expect(request.responseDelivery == .streamed)
-            return HTTPResponse(request: request, status: 200, body: HTTPResponseBody(length: 1, chunks: ["7"]))
+            return HTTPResponse(request: request, status: 200, body: StreamedBody.of("7"))
         }
         let response = try await HTTPClient(transport: mock).stream(request)
         #expect(response.body.buffered == nil)
@@ -79,13 +78,5 @@ import Testing
     func `the authority is the host with the port that is set`(url: String, authority: String) throws {
         #expect(try HTTPRequest(url).authority == authority)
         #expect(HTTPRequest().authority == nil)
-    }
-}
-
-extension HTTPResponseBody {
-    /// A body that arrives in pieces.
-    fileprivate init(length: Int?, chunks: [String]) {
-        let pieces = Mutex(chunks)
-        self.init(length: length) { pieces.withLock { $0.isEmpty ? nil : Data($0.removeFirst().utf8) } }
     }
 }

@@ -12,7 +12,8 @@ import Testing
 
 private struct Refused: Error {}
 
-private struct Unencodable: HTTPBody {
+/// A body that cannot be encoded. Its error contains its value.
+struct UnencodableBody: HTTPBody {
     func encode() throws -> Data {
         throw EncodingError.invalidValue("SECRET", .init(codingPath: [], debugDescription: "SECRET"))
     }
@@ -125,7 +126,7 @@ private struct Signed<Template: RequestTemplate>: RequestBuilder {
 
     @Test func `a body that cannot be encoded sends nothing, and its value is not in the error`() async throws {
         let mock = answering(200)
-        let error = try #require(await failure { try await send(TestEndpoint("a").body(Unencodable()), mock) })
+        let error = try #require(await failure { try await send(TestEndpoint("a").body(UnencodableBody()), mock) })
         #expect(error.code == .invalidRequest && error.underlying is EncodingError && mock.requests.isEmpty)
         #expect(!"\(error)".contains("SECRET"))
     }
@@ -199,10 +200,7 @@ private struct Signed<Template: RequestTemplate>: RequestBuilder {
 
     @Test func `an error after a streamed response closes its connection, and contains the received part`() async throws
     {
-        struct Picky: RequestTemplate {
-            var path: RequestPath { "a" }
-            func finish(_ result: Result<HTTPResponse, HTTPError>) async throws -> HTTPResponse { throw Refused() }
-        }
+        let picky = Hooked { _ in throw Refused() }
         func client(_ validators: [any HTTPValidator], status: HTTPStatus = .ok) -> HTTPClient {
             let chunks = Chunks(3)
             let mock = MockLoader { request in
@@ -215,7 +213,7 @@ private struct Signed<Template: RequestTemplate>: RequestBuilder {
         }
         #expect(judged?.code == .validationFailed && judged?.response?.body.buffered == Data("xxx".utf8))
         for status: HTTPStatus in [.ok, .notFound] {
-            let error = await failure { try await client([], status: status).stream(Picky()) }
+            let error = await failure { try await client([], status: status).stream(picky) }
             #expect(error?.underlying is Refused && error?.response?.body.buffered == Data("xxx".utf8))
         }
     }

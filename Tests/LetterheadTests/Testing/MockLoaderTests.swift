@@ -2,7 +2,6 @@
 import Foundation
 import Letterhead
 import LetterheadTesting
-import Synchronization
 import TestKit
 import Testing
 
@@ -120,18 +119,13 @@ private struct Unencodable: HTTPBody {
     }
 
     @Test func `the response limit applies to a buffered body`() async throws {
-        var request = try HTTPRequest.to("https://h/p")
-        request.responseLimit = 5
-        let allowed = request
-        request.responseLimit = 2
-        let limited = request
+        let allowed = try HTTPRequest.to("https://h/p").with { $0.responseLimit = 5 }
+        let limited = allowed.with { $0.responseLimit = 2 }
         let mock = MockLoader { request in
-            let chunks = OneShotChunks([Data("he".utf8), Data("llo".utf8)])
             let isStreamed = request[query: "streamed"] != nil
             return HTTPResponse(
                 request: request, status: 200,
-                body: isStreamed
-                    ? HTTPResponseBody(length: nil) { chunks.next() } : HTTPResponseBody(Data("hello".utf8)))
+                body: isStreamed ? StreamedBody.of("hello", piecesOf: 2) : HTTPResponseBody(Data("hello".utf8)))
         }
         for query in [nil, "yes"] {
             var (allowed, limited) = (allowed, limited)
@@ -148,15 +142,9 @@ private struct Unencodable: HTTPBody {
     {
         let request = try HTTPRequest.to("https://h/p")
         for length in [nil, 65 << 20] {
-            let count = Mutex(0)
+            let count = Counter()
             let mock = MockLoader { request in
-                let body = HTTPResponseBody(length: length) {
-                    let isOver = count.withLock { count in
-                        count += 1
-                        return count > 65
-                    }
-                    return isOver ? nil : Data(count: 1 << 20)
-                }
+                let body = HTTPResponseBody(length: length) { count.next() > 65 ? nil : Data(count: 1 << 20) }
                 return HTTPResponse(request: request, status: 200, body: body)
             }
             let error = await #expect(throws: HTTPError.self) {
@@ -183,13 +171,4 @@ private struct Unencodable: HTTPBody {
         let error = await #expect(throws: HTTPError.self) { try await mock.load(request) }
         #expect(error?.code == .connectionLost && error?.response?.status == 200)
     }
-}
-
-/// Pieces of a body. A class, because the closure that takes them is a value.
-private final class OneShotChunks: Sendable {
-    private let chunks: Mutex<[Data]>
-
-    init(_ chunks: [Data]) { self.chunks = Mutex(chunks) }
-
-    func next() -> Data? { chunks.withLock { $0.isEmpty ? nil : $0.removeFirst() } }
 }

@@ -2,7 +2,6 @@
 import Foundation
 import Letterhead
 import LetterheadTesting
-import Synchronization
 import TestKit
 import Testing
 
@@ -61,13 +60,9 @@ import Testing
     /// A body without its second piece.
     private func stalling(_ status: HTTPStatus) -> MockLoader {
         MockLoader(clock: clock) { request in
-            let pieces = Mutex(1)
+            let pieces = Counter()
             let body = HTTPResponseBody(length: nil) {
-                if pieces.withLock({
-                    $0 -= 1; return $0
-                }) == 0 {
-                    return Data("some".utf8)
-                }
+                if pieces.next() == 1 { return Data("some".utf8) }
                 for await _ in AsyncStream<Void>(unfolding: { try? await Task.sleep(for: .seconds(3600)) }) {}
                 return nil
             }

@@ -137,10 +137,7 @@
         }
 
         @Test func `requests over one connection of HTTP/2 are checked once`() async throws {
-            let server = RawServer(tls: RawTLS(choosesHTTP2: true)) { connection, _ in
-                guard connection.beginHTTP2() else { return }
-                while let stream = connection.readHTTP2Request() { connection.write(.success(on: stream)) }
-            }
+            let server = RawServer.http2 { connection, _, stream in connection.write(.success(on: stream)) }
             let record = Record()
             let loader = CurlLoader(configuration(record))
             try await withThrowingTaskGroup(of: String?.self) { group in

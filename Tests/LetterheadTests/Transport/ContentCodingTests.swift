@@ -22,8 +22,8 @@
 
         private static func decode(_ data: Data, _ coding: String, piecesOf size: Int) async throws -> Data {
             let pieces = stride(from: 0, to: data.count, by: size).map { Data(data[$0..<min($0 + size, data.count)]) }
-            let source = Pieces(pieces)
-            let pull = try decoder(coding).pull { source.next() }
+            let rest = Mutex(pieces[...])
+            let pull = try decoder(coding).pull { rest.withLock { $0.popFirst() } }
             var whole = Data()
             while let piece = try await pull() { whole += piece }
             return whole
@@ -134,14 +134,5 @@
                 #expect(try await Self.decode(body, "deflate", piecesOf: 1).count == count)
             }
         }
-    }
-
-    /// The pieces of a body, one after the other. A class, because a closure reads it.
-    private final class Pieces: Sendable {
-        private let rest: Mutex<[Data]>
-
-        init(_ pieces: [Data]) { rest = Mutex(pieces.reversed()) }
-
-        func next() -> Data? { rest.withLock { $0.popLast() } }
     }
 #endif

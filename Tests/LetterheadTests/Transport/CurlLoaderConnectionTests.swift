@@ -102,9 +102,7 @@
             let loader = Carrier.loader(TransportConfiguration().with { $0.idleTimeout = .milliseconds(50) })
             let patient = HTTPRequest(url: server.url("/patient")).with { $0.idleTimeout = .never }
             let load = Task { [patient] in try await loader.load(patient).status }
-            let error = await #expect(throws: HTTPError.self) {
-                try await loader.load(HTTPRequest(url: server.url("/other")))
-            }
+            let error = await failure(loader, HTTPRequest(url: server.url("/other")))
             #expect(error?.code == .timedOut)
             timedOut.signal()
             #expect(try await load.value == 204)
@@ -225,9 +223,7 @@
         @Test func `a Unix-domain socket that does not exist is a failed connection`() async throws {
             let configuration = TransportConfiguration().with { $0.unixSocketPath = "/nowhere/letterhead.sock" }
             let url = try #require(URL(string: "http://a.example/"))
-            let error = await #expect(throws: HTTPError.self) {
-                try await Carrier.loader(configuration).load(HTTPRequest(url: url))
-            }
+            let error = await failure(Carrier.loader(configuration), HTTPRequest(url: url))
             #expect(error?.code == .cannotConnect && error?.mayHaveBeenSent == false)
         }
 
@@ -248,9 +244,7 @@
                 for number in 0..<40 {
                     group.addTask {
                         guard let url = URL(string: "https://127.0.0.1:\(port)/\(number)") else { return }
-                        let error = await #expect(throws: HTTPError.self) {
-                            try await loader.load(HTTPRequest(url: url))
-                        }
+                        let error = await failure(loader, HTTPRequest(url: url))
                         #expect(
                             error?.code == .timedOut && error?.mayHaveBeenSent == false, "\(String(describing: error))")
                     }

@@ -221,6 +221,17 @@
             }
         }
 
+        /// A server of HTTP/2 that passes each request to a closure, with the number of its connection and its stream.
+        static func http2(
+            tls: RawTLS? = RawTLS(choosesHTTP2: true),
+            _ answer: @escaping @Sendable (RawConnection, _ number: Int, _ stream: UInt32) -> Void
+        ) -> RawServer {
+            RawServer(tls: tls) { connection, number in
+                guard connection.beginHTTP2() else { return }
+                while let stream = connection.readHTTP2Request() { answer(connection, number, stream) }
+            }
+        }
+
         /// A server that reads one request, and then sends the given bytes and nothing more.
         static func stalling(after bytes: String = "", ended: DispatchSemaphore? = nil) -> RawServer {
             RawServer { connection, _ in

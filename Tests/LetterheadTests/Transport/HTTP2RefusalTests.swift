@@ -22,20 +22,20 @@
             CurlLoader(TransportConfiguration.trusting.with { $0.idleTimeout = .seconds(5) })
         }
 
+        /// A server that refuses the second request on its first connection, and those after it.
+        private var refusingSecond: RawServer {
+            RawServer.http2 { connection, number, stream in
+                connection.write(number == 0 && stream > 1 ? .refusal(of: stream) : .success(on: stream))
+            }
+        }
+
         @Test(arguments: [HTTP2Frame.refusal(of: 1), .goAway(last: 0)])
         func `a POST that is refused on a new connection is sent again on another one`(refusal: HTTP2Frame) async throws
         {
             let processed = Mutex(0)
-            let server = RawServer(tls: RawTLS(choosesHTTP2: true)) { connection, number in
-                guard connection.beginHTTP2() else { return }
-                while let stream = connection.readHTTP2Request() {
-                    if number == 0 {
-                        connection.write(refusal)
-                    } else {
-                        processed.withLock { $0 += 1 }
-                        connection.write(.success(on: stream))
-                    }
-                }
+            let server = RawServer.http2 { connection, number, stream in
+                if number > 0 { processed.withLock { $0 += 1 } }
+                connection.write(number == 0 ? refusal : .success(on: stream))
             }
             let response = try await load(.post, server, over: loader)
             #expect(response.status == 200 && response.metrics.httpVersion == "HTTP/2")
@@ -46,12 +46,9 @@
         @Test func `after a frame that is invalid for the whole connection, the next request uses another one`()
             async throws
         {
-            let server = RawServer(tls: RawTLS(choosesHTTP2: true)) { connection, number in
-                guard connection.beginHTTP2() else { return }
-                while let stream = connection.readHTTP2Request() {
-                    let increment = HTTP2Frame(.windowUpdate, payload: [0, 0, 0, 0])
-                    connection.write(number == 0 ? increment : .success(on: stream))
-                }
+            let server = RawServer.http2 { connection, number, stream in
+                let increment = HTTP2Frame(.windowUpdate, payload: [0, 0, 0, 0])
+                connection.write(number == 0 ? increment : .success(on: stream))
             }
             let loader = loader
             let error = await #expect(throws: HTTPError.self) { try await load(.get, server, over: loader) }
@@ -96,16 +93,10 @@
             fate: Fate, isReplayable: Bool
         ) async throws {
             let received = Mutex(0)
-            let server = RawServer(tls: RawTLS(choosesHTTP2: true)) { connection, number in
-                guard connection.beginHTTP2() else { return }
-                while let stream = connection.readHTTP2Request() {
-                    received.withLock { $0 += 1 }
-                    if number == 0, stream == 3 {
-                        fate.apply(to: connection)
-                    } else {
-                        connection.write(.success(on: stream))
-                    }
-                }
+            let server = RawServer.http2 { connection, number, stream in
+                received.withLock { $0 += 1 }
+                if number == 0, stream == 3 { return fate.apply(to: connection) }
+                connection.write(.success(on: stream))
             }
             let loader = loader
             #expect(try await load(.post, server, over: loader).status == 200)
@@ -160,12 +151,7 @@
         }
 
         @Test func `a GET that is refused on a reused connection is sent again`() async throws {
-            let server = RawServer(tls: RawTLS(choosesHTTP2: true)) { connection, number in
-                guard connection.beginHTTP2() else { return }
-                while let stream = connection.readHTTP2Request() {
-                    connection.write(number == 0 && stream > 1 ? .refusal(of: stream) : .success(on: stream))
-                }
-            }
+            let server = refusingSecond
             let loader = loader
             for _ in 0..<2 { #expect(try await load(.get, server, over: loader).status == 200) }
             #expect(server.connectionCount == 2)
@@ -174,22 +160,12 @@
         @Test func `a signed GET that is refused is sent again, with another signature unless it was not processed`()
             async throws
         {
-            let server = RawServer(tls: RawTLS(choosesHTTP2: true)) { connection, number in
-                guard connection.beginHTTP2() else { return }
-                while let stream = connection.readHTTP2Request() {
-                    connection.write(number == 0 && stream > 1 ? .refusal(of: stream) : .success(on: stream))
-                }
-            }
-            let count = Mutex(0)
-            let sign = ModifyRequest { request in
-                request.headers["X-Signature"] = count.withLock { count in
-                    count += 1
-                    return "\(count)"
-                }
-            }
+            let server = refusingSecond
+            let count = Counter()
+            let sign = ModifyRequest { $0.headers["X-Signature"] = "\(count.next())" }
             let chain = Authenticate(.method("count", allowedOrigins: [server.url()], link: sign)) --> loader
             for _ in 0..<2 { #expect(try await chain.load(HTTPRequest(url: server.url())).status == 200) }
-            #expect(count.withLock { $0 } == (CurlQuirks.explainsRepetitions ? 2 : 3))
+            #expect(count.value == (CurlQuirks.explainsRepetitions ? 2 : 3))
             #expect(server.connectionCount >= 2)
         }
     }

@@ -149,12 +149,9 @@
             async throws
         {
             let heads = Heads()
-            let server = RawServer { connection, number in
-                guard connection.beginHTTP2() else { return }
-                while let stream = connection.readHTTP2Request() {
-                    heads.add("request")
-                    connection.write(number == 0 ? .refusal(of: stream) : .success(on: stream))
-                }
+            let server = RawServer.http2(tls: nil) { connection, number, stream in
+                heads.add("request")
+                connection.write(number == 0 ? .refusal(of: stream) : .success(on: stream))
             }
             let loader = CurlLoader(configuration(.http2PriorKnowledge))
             let error = await failure { try await loader.load(HTTPRequest(method: .post, url: server.url())) }

@@ -32,9 +32,7 @@
             }
             let loader = Carrier.loader(trusting)
             for number in 1...3 {
-                let error = await #expect(throws: HTTPError.self) {
-                    try await loader.load(HTTPRequest(url: server.url()))
-                }
+                let error = await failure(of: server, .buffered, over: loader)
                 #expect(error?.code == .invalidResponse && error?.message.contains("claims HTTP/2") == true)
                 #expect(server.connectionCount == number, "the connection was used again")
             }
@@ -81,12 +79,7 @@
             of server: RawServer, _ delivery: HTTPResponse.Delivery, over loader: CurlLoader
         ) async -> HTTPError? {
             let request = HTTPRequest(url: server.url()).with { $0.responseDelivery = delivery }
-            do {
-                _ = try await loader.load(request).body.data()
-                return nil
-            } catch {
-                return error as? HTTPError
-            }
+            return await TestKit.failure { try await loader.load(request).body.data() }
         }
 
         @Test func `a header line is read up to the limit of its carrier, and is too large above it`() async throws {

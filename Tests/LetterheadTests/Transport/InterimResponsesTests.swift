@@ -45,16 +45,13 @@
         }
 
         @Test func `interim responses over HTTP/2 are part of the response, too`() async throws {
-            let server = RawServer { connection, _ in
-                guard connection.beginHTTP2() else { return }
-                while let stream = connection.readHTTP2Request() {
-                    connection.write(.earlyHints("</a.css>", on: stream))
-                    connection.write(.success(on: stream))
-                }
+            let server = RawServer.http2(tls: nil) { connection, _, stream in
+                connection.write(.earlyHints("</a.css>", on: stream))
+                connection.write(.success(on: stream))
             }
-            var configuration = TransportConfiguration()
-            configuration.httpVersions = .http2PriorKnowledge
-            configuration.proxy = .direct
+            let configuration = TransportConfiguration().with {
+                ($0.httpVersions, $0.proxy) = (.http2PriorKnowledge, .direct)
+            }
             let response = try await Carrier.loader(configuration).load(HTTPRequest(url: server.url()))
             #expect(response.status == 200 && response.interimResponses.map(\.status) == [103])
             #expect(response.interimResponses.first?.headers == ["link": "</a.css>"])

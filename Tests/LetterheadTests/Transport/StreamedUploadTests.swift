@@ -3,7 +3,6 @@
     import Foundation
     @testable import Letterhead
     import TestKit
-    import Synchronization
     import Testing
 
     /// What becomes of a request if its body is pulled while the server responds early, or not at all.
@@ -15,12 +14,9 @@
             var contentLength: Int? { nil }
 
             func chunks() -> BodyChunks {
-                let left = Mutex(count)
-                return BodyChunks {
-                    let isThere = left.withLock { left in
-                        left -= 1
-                        return left >= 0
-                    }
+                let sent = Counter()
+                return BodyChunks { [count] in
+                    let isThere = sent.next() <= count
                     await Task.yield()
                     return isThere ? Data(count: 3000) : nil
                 }

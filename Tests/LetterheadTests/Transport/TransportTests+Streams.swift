@@ -2,7 +2,7 @@
 import Foundation
 import Letterhead
 import LetterheadTesting
-import Synchronization
+import TestKit
 import Testing
 
 /// Bodies that are streamed, in both directions.
@@ -58,12 +58,9 @@ private struct Numbered: HTTPBody {
     var contentLength: Int? { nil }
 
     func chunks() -> BodyChunks {
-        let next = Mutex(0)
+        let next = Counter()
         return BodyChunks {
-            let number = next.withLock { next in
-                defer { next += 1 }
-                return next
-            }
+            let number = next.next() - 1
             return number < Self.count ? Data(repeating: UInt8(number), count: 5000) : nil
         }
     }

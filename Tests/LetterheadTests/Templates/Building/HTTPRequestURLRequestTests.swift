@@ -14,12 +14,6 @@
         func chunks() -> BodyChunks { BodyChunks { nil } }
     }
 
-    private struct Unencodable: HTTPBody {
-        func encode() throws -> Data {
-            throw EncodingError.invalidValue("SECRET", .init(codingPath: [], debugDescription: "SECRET"))
-        }
-    }
-
     @Suite struct HTTPRequestURLRequestTests {
         private func request(_ url: String = "https://h/p", _ change: (inout HTTPRequest) -> Void = { _ in }) throws
             -> HTTPRequest
@@ -135,7 +129,8 @@
         {
             let chunks = try #require(throws: HTTPError.self) { try request { $0.body = OnlyChunks() }.urlRequest() }
             #expect(chunks.code == .invalidRequest && chunks.underlying is HTTPBodyError)
-            let error = try #require(throws: HTTPError.self) { try request { $0.body = Unencodable() }.urlRequest() }
+            let unencodable = try request { $0.body = UnencodableBody() }
+            let error = try #require(throws: HTTPError.self) { try unencodable.urlRequest() }
             #expect(error.code == .invalidRequest && error.underlying is EncodingError)
             #expect(!"\(error)".contains("SECRET"))
         }
