@@ -98,9 +98,7 @@ import Testing
         let log = Journal()
         let inner = HTTPClient(environment: .of("https://h"), transport: mock).validated(
             by: Audit(name: "inner", log: log))
-        let transport = AnyLoader { request in
-            do { return try await inner.send(request) } catch { throw HTTPError(error, request: request) }
-        }
+        let transport = AnyLoader { try await inner.send($0) }
         let outer = HTTPClient(
             environment: .of("https://h"), retrying: Backoff(maximumRetries: 1), transport: transport)
         _ = try await outer.send(TestEndpoint("a"))

@@ -362,9 +362,7 @@ struct DownloadFolder: Sendable {
     @Test func `a client that is the transport of another one leaves the file to the outer client`() async throws {
         let folder = try DownloadFolder("before")
         let inner = client()
-        let transport = AnyLoader { request in
-            do { return try await inner.send(request) } catch { throw HTTPError(error, request: request) }
-        }
+        let transport = AnyLoader { try await inner.send($0) }
         let refused = ClosureValidator { _, _ in .failChain(URLError(.unknown)) }
         _ = await #expect(throws: HTTPError.self) {
             try await client(validators: [refused], over: transport).download(TestEndpoint("a"), to: folder.file)

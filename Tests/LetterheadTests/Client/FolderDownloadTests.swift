@@ -154,9 +154,7 @@ import Testing
 
     @Test func `a client that is the transport of another one leaves the name to the outer client`() async throws {
         let inner = client()
-        let transport = AnyLoader { request in
-            do { return try await inner.send(request) } catch { throw HTTPError(error, request: request) }
-        }
+        let transport = AnyLoader { try await inner.send($0) }
         let renamed = ModifyResponse { $0.headers[.contentDisposition] = "attachment; filename=b.txt" }
         let client = client(transport).transformed(by: renamed)
         #expect(try await client.download(TestEndpoint("1"), into: folder.url).lastPathComponent == "b.txt")

@@ -114,12 +114,13 @@ private struct Signed<Template: RequestTemplate>: RequestBuilder {
             var foreign = URLRequest(url: try #require(URL(string: "https://other/p?a=%2F")))
             foreign.httpMethod = "PUT"
             foreign.httpBody = Data("x".utf8)
+            foreign.setValue("1", forHTTPHeaderField: "X-Own")
             let mock = answering(200, "ok")
             let builder = Foreign(template: TestEndpoint("a", answering: String.self), foreign: foreign)
             #expect(try await SendableRequest(builder, over: chain(mock)).send() == "ok")
             let request = try #require(mock.requests.first)
             #expect(try request.urlString() == "https://other/p?a=%2F")
-            #expect(request.method == .put)
+            #expect(request.method == .put && request.headers["X-Own"] == "1")
             #expect(try request.body.encode() == Data("x".utf8))
         }
     #endif

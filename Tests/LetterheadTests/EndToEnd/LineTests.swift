@@ -5,10 +5,6 @@ import LetterheadTesting
 import TestKit
 import Testing
 
-#if Foundation && canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 private enum Tenant: HTTPRequestOption { static let defaultOptionValue = "none" }
 
 /// The whole line from a template to a server on a socket, over the platform's transport.
@@ -69,33 +65,4 @@ struct LineTests {
         #expect(request.target == plain.target && request.headers.map(\.name) == plain.headers.map(\.name))
         #expect(!request.headers.contains { $0.value.contains("acme") })
     }
-
-    #if Foundation || canImport(Darwin)
-        @Test func `a builder's URLRequest is what is sent`() async throws {
-            let server = try await MockServer.start { _ in MockServer.Response() }
-            let foreign = Foreign(template: TestEndpoint("unused"), url: server.url.appending(path: "own"))
-            try await SendableRequest(foreign, over: HTTPClient.defaultTransport).send()
-            #expect(server.requests.first?.target == "/own" && server.requests.first?.headers["X-Own"] == "1")
-            #expect(server.requests.first?.body == Data("own".utf8))
-        }
-    #endif
-
-    #if os(Linux)
-    #endif
 }
-
-#if Foundation || canImport(Darwin)
-    /// A builder that creates its own URLRequest.
-    private struct Foreign<Template: RequestTemplate>: RequestBuilder {
-        let template: Template
-        let url: URL
-
-        func request() throws(HTTPError) -> HTTPRequest {
-            var request = URLRequest(url: url)
-            request.httpMethod = "POST"
-            request.setValue("1", forHTTPHeaderField: "X-Own")
-            request.httpBody = Data("own".utf8)
-            return try HTTPRequest(request)
-        }
-    }
-#endif

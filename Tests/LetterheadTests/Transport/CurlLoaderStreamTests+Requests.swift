@@ -13,13 +13,7 @@
             async throws
         {
             let (heads, pieces) = (Heads(), 100)
-            let server = RawServer { connection, _ in
-                while let request = connection.readRequest() {
-                    heads.add(request.head)
-                    connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(request.body.count)\r\n\r\n")
-                    connection.write(Array(request.body))
-                }
-            }
+            let server = RawServer.echoing(heads)
             var request = HTTPRequest(method: HTTPMethod(method), url: server.url())
             let body = Pulled(pieces: pieces, size: 30_000, length: isKnown ? pieces * 30_000 : nil)
             request.body = body

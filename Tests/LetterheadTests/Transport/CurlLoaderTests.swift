@@ -61,13 +61,7 @@
             arguments: ["GET", "POST", "PUT", "PATCH", "DELETE", "PURGE"], [1, 1_000, 65_536, 65_537, 3_000_000])
         func `a body arrives complete with its exact length`(method: String, size: Int) async throws {
             let heads = Heads()
-            let server = RawServer { connection, _ in
-                while let request = connection.readRequest() {
-                    heads.add(request.head)
-                    connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(request.body.count)\r\n\r\n")
-                    connection.write(Array(request.body))
-                }
-            }
+            let server = RawServer.echoing(heads)
             var request = HTTPRequest(method: HTTPMethod(method), url: server.url())
             let bytes = Data.patterned(size)
             request.body = Bytes(data: bytes)
@@ -217,6 +211,17 @@
                 while let request = connection.readRequest() {
                     heads.add(request.head)
                     connection.write("HTTP/1.1 204 No Content\r\n\r\n")
+                }
+            }
+        }
+
+        /// A server that notes the head of each request, and returns the body.
+        static func echoing(_ heads: Heads = Heads()) -> RawServer {
+            RawServer { connection, _ in
+                while let request = connection.readRequest() {
+                    heads.add(request.head)
+                    connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(request.body.count)\r\n\r\n")
+                    connection.write(Array(request.body))
                 }
             }
         }
