@@ -216,7 +216,7 @@
         }
 
         /// A server that notes the head of each request, and returns the body.
-        static func echoing(_ heads: Heads = Heads()) -> RawServer {
+        static func echoing(_ heads: Heads) -> RawServer {
             RawServer { connection, _ in
                 while let request = connection.readRequest() {
                     heads.add(request.head)
