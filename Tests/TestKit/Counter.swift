@@ -16,5 +16,3 @@ package final class Counter: Sendable {
         }
     }
 }
-
-package typealias Tally = Counter
