@@ -37,7 +37,9 @@ import Testing
 
     @Test func `the first and the last time of a record can be calculated with`() {
         let times = [CachedHead.times.lowerBound, 0, CachedHead.times.upperBound]
-        let dates = ["Sun, 06 Nov 0001 08:49:37 GMT", "Sun, 06 Nov 9999 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT"]
+        let dates = [
+            "Sun, 06 Nov 0001 08:49:37 GMT", "Sun, 06 Nov 9999 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT",
+        ]
         for request in times {
             for response in times {
                 for date in dates {

@@ -219,7 +219,8 @@ import Testing
     ) async throws {
         let scene = CacheScene { request in
             guard request.headers.contains(.ifNoneMatch) else {
-                return HTTPResponse(request: request, status: .ok, headers: ["Cache-Control": control, "ETag": "\"a\""])
+                return HTTPResponse(
+                    request: request, status: .ok, headers: ["Cache-Control": control, "ETag": "\"a\""])
             }
             try #require(request.timeLeft != nil)
             var sent = request

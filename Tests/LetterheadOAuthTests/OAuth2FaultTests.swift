@@ -20,7 +20,9 @@ private struct TokenFault: Sendable, CustomTestStringConvertible {
     init(
         _ name: String, _ answer: MockServer.Answer, _ reason: HTTPAuthentication.Failure.Reason = .unavailable,
         code: HTTPError.Code? = nil
-    ) { (testDescription, self.answer, self.reason, self.code) = (name, answer, reason, code) }
+    ) {
+        (testDescription, self.answer, self.reason, self.code) = (name, answer, reason, code)
+    }
 }
 
 private let tokens = #"{"access_token":"never","token_type":"Bearer","refresh_token":"r9"}"#

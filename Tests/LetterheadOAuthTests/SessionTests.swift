@@ -70,7 +70,8 @@ import Testing
         try await session.revoke()
         #expect(
             scene.forms("/revoke") == [
-                ["token": "r1", "token_type_hint": "refresh_token"], ["token": "a1", "token_type_hint": "access_token"],
+                ["token": "r1", "token_type_hint": "refresh_token"],
+                ["token": "a1", "token_type_hint": "access_token"],
             ])
         #expect(scene.requests.suffix(2).allSatisfy { $0.headers[.authorization]?.hasPrefix("Basic ") == true })
         #expect(await store.load() == nil)

@@ -199,7 +199,8 @@ import Testing
         #expect(component.value(in: try RFC9421.request(), nil) == value)
     }
 
-    @Test(arguments: [("a", "1"), ("b", "2;x=1;y=2"), ("c", "(a b c)"), ("d", "?1"), ("e", nil)] as [(String, String?)])
+    @Test(
+        arguments: [("a", "1"), ("b", "2;x=1;y=2"), ("c", "(a b c)"), ("d", "?1"), ("e", nil)] as [(String, String?)])
     func `a dictionary's member is serialized as in RFC 9421, 2.1.2`(key: String, value: String?) throws {
         var request = try RFC9421.request()
         request.headers["Example-Dict"] = "a=1,    b=2;x=1;y=2,   c=(a   b    c), d"

@@ -350,7 +350,8 @@
                 .onRetry { retry in clients.withLock { $0.append(retry.retry) } }
             let template = Post<HTTPResponse>("files").onRetry { retry in own.withLock { $0.append(retry) } }
             let error = await failure { try await box.upload(to: server, template, attempts: 2, client: client) }
-            #expect(error?.attempts.map { $0.status } == [503, 503, 503] && error?.attempts.map(\.number) == [1, 2, 3])
+            #expect(
+                error?.attempts.map { $0.status } == [503, 503, 503] && error?.attempts.map(\.number) == [1, 2, 3])
             #expect(error?.attempts.map { $0.delay } == [.zero, .zero, nil])
             #expect(error?.description.contains("after 3 attempts") == true)
             #expect(own.withLock { $0.map(\.retry) } == [1, 2] && clients.withLock { $0 } == [1, 2])

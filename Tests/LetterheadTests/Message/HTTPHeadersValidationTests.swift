@@ -84,5 +84,7 @@ import Testing
     ])
     func `an empty name, a value that would end its line, and a header that frames the message are refused`(
         name: String, value: String
-    ) { #expect(refusal(name: name, value: value)?.code == .invalidRequest) }
+    ) {
+        #expect(refusal(name: name, value: value)?.code == .invalidRequest)
+    }
 }

@@ -37,7 +37,9 @@ import Testing
         ] as [(HTTPStatusSet, [Int])])
     func `success is 2xx, any status is in the set of all, and a union holds the statuses of both`(
         set: HTTPStatusSet, codes: [Int]
-    ) { #expect((0...999).filter { set.contains(HTTPStatus($0)) } == codes) }
+    ) {
+        #expect((0...999).filter { set.contains(HTTPStatus($0)) } == codes)
+    }
 
     @Test func `sets of the same statuses are equal, however they were written`() {
         let listed: HTTPStatusSet = [200, 404]

@@ -13,7 +13,11 @@ import Testing
     private func silent(isStubborn: Bool = false) -> MockLoader {
         MockLoader(clock: clock) { request in
             let (never, continuation) = AsyncStream.makeStream(of: Void.self)
-            if isStubborn { await Task { for await _ in never {} }.value } else { for await _ in never {} }
+            if isStubborn {
+                await Task { for await _ in never {} }.value
+            } else {
+                for await _ in never {}
+            }
             withExtendedLifetime(continuation) {}
             return .ok(request)
         }

@@ -97,7 +97,9 @@ import Testing
 
     @Test func `an error of the closure is a 500 that names it, and a failure`() async throws {
         struct Oops: Error {}
-        try await withServer { _ in throw Oops() } _: { server, client in
+        try await withServer { _ in
+            throw Oops()
+        } _: { server, client in
             await client.send(get("/x"))
             let text = await client.read(until: "\n")
             #expect(text.hasPrefix("HTTP/1.1 500 ") && text.contains("Oops"))
@@ -118,7 +120,9 @@ import Testing
     }
 
     @Test func `HEAD has the length of the body and no body`() async throws {
-        try await withServer { _ in MockServer.Response(body: Data("secret".utf8)) } _: { _, client in
+        try await withServer { _ in
+            MockServer.Response(body: Data("secret".utf8))
+        } _: { _, client in
             await client.send("HEAD / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
             let text = await client.readAll().text
             #expect(text == "HTTP/1.1 200 OK\r\nContent-Length: 6\r\nConnection: close\r\n\r\n")
@@ -206,7 +210,9 @@ import Testing
     }
 
     @Test func `a header that would break the message is a 500`() async throws {
-        try await withServer { _ in MockServer.Response(headers: ["X-A": "1\r\nX-B: 2"]) } _: { server, client in
+        try await withServer { _ in
+            MockServer.Response(headers: ["X-A": "1\r\nX-B: 2"])
+        } _: { server, client in
             await client.send(get())
             #expect(await client.read(until: "\n").hasPrefix("HTTP/1.1 500"))
             #expect(server.failures.count == 1)

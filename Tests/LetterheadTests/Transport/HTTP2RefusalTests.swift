@@ -23,7 +23,7 @@
         }
 
         /// A server that refuses the second request on its first connection, and those after it.
-        private var refusingSecond: RawServer {
+        private func serverRefusingSecond() -> RawServer {
             RawServer.http2 { connection, number, stream in
                 connection.write(number == 0 && stream > 1 ? .refusal(of: stream) : .success(on: stream))
             }
@@ -151,7 +151,7 @@
         }
 
         @Test func `a GET that is refused on a reused connection is sent again`() async throws {
-            let server = refusingSecond
+            let server = serverRefusingSecond()
             let loader = loader
             for _ in 0..<2 { #expect(try await load(.get, server, over: loader).status == 200) }
             #expect(server.connectionCount == 2)
@@ -160,7 +160,7 @@
         @Test func `a signed GET that is refused is sent again, with another signature unless it was not processed`()
             async throws
         {
-            let server = refusingSecond
+            let server = serverRefusingSecond()
             let count = Counter()
             let sign = ModifyRequest { $0.headers["X-Signature"] = "\(count.next())" }
             let chain = Authenticate(.method("count", allowedOrigins: [server.url()], link: sign)) --> loader

@@ -41,7 +41,9 @@ struct ReceivePipeTests {
         pipe.end(.cancelled)
         let piece = [UInt8](repeating: 7, count: 300_000)
         var isRefused = false
-        for _ in 0..<3 { if case .cancelled = piece.withUnsafeBytes({ pipe.write($0) }) { isRefused = true } }
+        for _ in 0..<3 {
+            if case .cancelled = piece.withUnsafeBytes({ pipe.write($0) }) { isRefused = true }
+        }
         #expect(isRefused)
     }
 

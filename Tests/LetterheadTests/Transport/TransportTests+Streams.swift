@@ -24,7 +24,9 @@ extension TransportTests {
         let server = try await echo()
         let loader = transport.loader
         let request = request(.get, "large", on: server).with { $0.responseDelivery = .streamed }
-        for _ in 0..<3 { for try await _ in try await loader.load(request).body { break } }
+        for _ in 0..<3 {
+            for try await _ in try await loader.load(request).body { break }
+        }
         #expect(try await loader.load(self.request(.get, "200", on: server)).status == .ok)
         await server.stop()
     }

@@ -47,7 +47,9 @@ private func authorization(
         ] as [(String, HTTPAuthentication, String?)])
     func `a client without an environment signs requests to allowed origins only`(
         url: String, client: HTTPAuthentication, expected: String?
-    ) async throws { #expect(try await authorization(of: url, client: client, environment: nil) == expected) }
+    ) async throws {
+        #expect(try await authorization(of: url, client: client, environment: nil) == expected)
+    }
 
     @Test func `an attempt that was signed does not say that an earlier attempt was not signed`() async throws {
         let mock = MockLoader { HTTPResponse(request: $0, status: .unauthorized) }

@@ -133,6 +133,23 @@ private func request(_ path: RequestPath = "/", method: HTTPMethod = .get) -> HT
         #expect(try await chain.load(request()).status == .ok)
     }
 
+    @Test func `a load has the highest priority of all waiting requests`() async throws {
+        let held = held
+        let chain =
+            link
+            --> AnyLoader { request in
+                _ = try await held.load(request)
+                await until { Task.currentPriority >= .high }
+                return .ok(request)
+            }
+        let first = Task(priority: .low) { try await chain.load(request()) }
+        await held.waitForRunning(1)
+        let second = Task(priority: .high) { try await chain.load(request()) }
+        held.open()
+        #expect(try await first.value.status == .ok)
+        #expect(try await second.value.status == .ok)
+    }
+
     @Test func `a request after the end of a load is sent`() async throws {
         let mock = MockLoader { .ok($0) }
         for _ in 0..<3 { _ = try await (link --> mock).load(request()) }

@@ -40,7 +40,8 @@ private struct GuestToken: RequestTemplate {
 /// Alternates that are templates.
 @Suite(.timeLimit(.minutes(3))) struct RetryTypedAlternateTests {
     /// How many tokens were issued, and how many requests were refused.
-    private let (tokens, refusals) = (Counter(), Counter())
+    private let tokens = Counter()
+    private let refusals = Counter()
     private let journal = Journal()
 
     /// Runs a test with a client of a server that expects the token "new", and that refuses the first requests
