@@ -9,6 +9,8 @@ struct ConnectionQueue<Element> {
     final class Lane {
         fileprivate let origin: String
         fileprivate(set) var isExclusive: Bool
+        /// Whether the connection on which a transfer was last sent carries only one at a time.
+        fileprivate(set) var isKnownExclusive = false
         fileprivate var underWay = 0
         fileprivate var waiting = WaitingLine<Element>()
         /// When a transfer to the origin last got a connection.
@@ -105,6 +107,7 @@ struct ConnectionQueue<Element> {
 
     /// Records whether a connection to the origin carries only one transfer at a time.
     mutating func note(isExclusive: Bool, in lane: Lane) {
+        lane.isKnownExclusive = isExclusive
         guard lane.isExclusive != isExclusive else { return }
         lane.isExclusive = isExclusive
         underWay += isExclusive ? lane.underWay : -lane.underWay

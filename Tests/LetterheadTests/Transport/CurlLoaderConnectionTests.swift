@@ -46,17 +46,59 @@
             }
             let loader = Carrier.loader(
                 .trusting.with { ($0.httpVersions, $0.maximumConnectionsPerHost) = (.http1, count) })
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for _ in 0..<count { group.addTask { _ = try await loader.load(HTTPRequest(url: server.url())) } }
-                for _ in 0..<count { #expect(await arrived.isSignaled()) }
-                for _ in 0..<count { all.signal() }
-                try await group.waitForAll()
-            }
+            try await send(count, over: loader, to: server, arrived, all)
             for _ in 0..<count { pause.signal() }
             for _ in 0..<count { #expect(await closed.isSignaled()) }
             for _ in 0..<8 {
                 let response = try await loader.load(HTTPRequest(url: server.url()))
                 #expect(response.status == 204)
+            }
+        }
+
+        /// The second time, the server has connections, or has closed all.
+        @Test(arguments: [false, true])
+        func `requests over TLS do not wait for the response to an earlier one`(isClosing: Bool) async throws {
+            let (arrived, all) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            let server = RawServer(tls: RawTLS()) { connection, _ in
+                while connection.readHead() != nil {
+                    arrived.signal()
+                    all.wait()
+                    connection.write("HTTP/1.1 204 No Content\r\n\r\n")
+                    if isClosing { break }
+                }
+                connection.close()
+            }
+            let loader = Carrier.loader(.trusting.with { $0.maximumConnectionsPerHost = 8 })
+            try await send(2, over: loader, to: server, arrived, all)
+            try await send(8, over: loader, to: server, arrived, all)
+        }
+
+        @Test func `requests over HTTP/2 with prior knowledge do not wait for the response to an earlier one`()
+            async throws
+        {
+            let (arrived, all) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            let server = RawServer.http2(tls: nil) { connection, _, stream in
+                arrived.signal()
+                // The connection may have further streams.
+                Thread.detachNewThread {
+                    all.wait()
+                    connection.write(.success(on: stream))
+                }
+            }
+            let loader = CurlLoader(TransportConfiguration().with { $0.httpVersions = .http2PriorKnowledge })
+            for _ in 0..<2 { try await send(4, over: loader, to: server, arrived, all) }
+        }
+
+        /// Sends requests at a time to a server that signals each, and waits before it responds.
+        private func send(
+            _ count: Int, over loader: CurlLoader, to server: RawServer, _ arrived: DispatchSemaphore,
+            _ all: DispatchSemaphore
+        ) async throws {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<count { group.addTask { _ = try await loader.load(HTTPRequest(url: server.url())) } }
+                for _ in 0..<count { #expect(await arrived.isSignaled()) }
+                for _ in 0..<count { all.signal() }
+                try await group.waitForAll()
             }
         }
 

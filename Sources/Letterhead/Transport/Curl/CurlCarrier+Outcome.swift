@@ -55,8 +55,7 @@
             (exchange.progress.isReceivePaused, exchange.progress.isSendPaused) = (false, false)
             exchange.progress.lastActivity = now
             note(exchange.deadline(on: self))
-            release(carrier, isReusable: false)
-            join(exchange, on: carrier)
+            rejoin(exchange, on: carrier)
             return true
         }
     }
@@ -149,11 +148,11 @@
             shutdown(socket, Int32(SHUT_RDWR))
         }
 
-        /// Returns a time since the start of the request, including the wait for a connection, or zero if libcurl has
-        /// none.
+        /// Returns a time since the start of the request, or zero if libcurl has none. libcurl counts from the moment at
+        /// which the transfer was added to it.
         private func time(_ info: CurlInfo) -> Duration {
-            let time = offset(info) ?? 0
-            return time == 0 ? .zero : .microseconds(time) + .nanoseconds(exchange?.progress.waitingTime ?? 0)
+            guard let exchange, let time = offset(info), time > 0 else { return .zero }
+            return .microseconds(time) + .nanoseconds(exchange.progress.joinedAt - exchange.progress.begunAt)
         }
 
         /// Whether a part of the request body has not been sent.

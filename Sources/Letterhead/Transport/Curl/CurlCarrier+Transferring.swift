@@ -103,7 +103,7 @@
             // Without a session, it isn't known which transfers use the connection.
             connection.isShared = session == nil
             guard let session else { return true }
-            if let lane = exchange.lane { loop.queue.note(isExclusive: !isMultiplexed, in: lane) }
+            if let lane = exchange.lane { loop.note(isExclusive: !isMultiplexed, in: lane) }
             if let other = loop.lastUsers[session], other.uses(session) {
                 (connection.isShared, other.connection.isShared) = (true, true)
                 guard isMultiplexed else {

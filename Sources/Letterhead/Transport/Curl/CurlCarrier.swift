@@ -33,6 +33,8 @@
         struct Settings {
             var isGet = false
             var httpVersion: CurlHTTPVersion?
+            /// Whether a transfer waits until it is known whether a connection that is being opened can be shared.
+            var waits = false
             var pinnedKeys: [Data] = []
             var isStreamed = false
             /// Whether the handle only opens a connection.
@@ -140,9 +142,15 @@
                 // The value for HTTP/1.1 allows no other version. With a value that also allows HTTP/2, libcurl would
                 // multiplex requests if a status line claims HTTP/2.
                 options.set(.httpVersion, plan.httpVersion.rawValue)
-                options.set(.pipeWait, plan.mayShareConnections ? 1 : 0)
                 options.set(.forbidReuse, isSeparate ? 1 : 0)
                 if CurlQuirks.logsStreams, plan.httpVersion == .http2OverTLS { options.note(observeStreams()) }
+            }
+            let isKnownExclusive = exchange?.lane?.isKnownExclusive == true
+            let isHidden = plan.httpVersion == .http2 && CurlQuirks.hidesPriorKnowledge
+            let waits = plan.mayShareConnections && !isKnownExclusive && !isHidden
+            if settings.waits != waits {
+                settings.waits = waits
+                options.set(.pipeWait, waits ? 1 : 0)
             }
             if isSeparate || exchange?.progress.needsNewConnection == true { options.set(.freshConnect, 1) }
         }

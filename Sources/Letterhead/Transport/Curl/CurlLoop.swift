@@ -52,6 +52,8 @@
         private var users: [ObjectIdentifier: ClientGeneration.Reference] = [:]
         private var userLimit = 64
         private var commands: [CurlMailbox.Command] = []
+        /// The origins whose connection has just shown that it carries only one transfer at a time.
+        @safe @exclusivity(unchecked) var separated: [ConnectionQueue<Exchange>.Lane] = []
         private var (isStopped, piecesLeft) = (false, 0)
 
         init(_ mailbox: CurlMailbox) throws(TransportFailure) {
@@ -227,11 +229,18 @@
         /// Adds a transfer to libcurl, which carries it, or only opens its connection.
         func join(_ exchange: Exchange, on carrier: CurlCarrier? = nil) {
             makeRoom()
+            exchange.progress.joinedAt = now
             let carrier = carrier ?? idle.popLast() ?? newCarrier(for: exchange)
             carrier?.begin(exchange)
             guard let carrier, carrier.configure(for: exchange.plan),
                 unsafe curl_multi_add_handle(multi, carrier.easy) == 0
             else { return fail(exchange, .unsupported) }
+        }
+
+        /// Lets libcurl begin a transfer anew.
+        func rejoin(_ exchange: Exchange, on carrier: CurlCarrier) {
+            release(carrier, isReusable: false)
+            join(exchange, on: carrier)
         }
 
         /// Resumes a transfer that waits for its reader or for its request body.
@@ -317,22 +326,7 @@
                 end(exchange, outcome)
             }
             for (exchange, lane, failure) in failures { endFollowers(of: exchange, in: lane, failure) }
-        }
-
-        /// Ends the transfers that waited for the first connection to their origin when it has failed. libcurl would
-        /// let each of them try alone while the others wait, so that forty would fail after forty connect timeouts.
-        ///
-        /// A transfer with a longer connect timeout tries again. So do all while the origin has a different connection,
-        /// because they may wait for a stream on it.
-        private func endFollowers(
-            of first: Exchange, in lane: ConnectionQueue<Exchange>.Lane, _ failure: TransportFailure
-        ) {
-            guard first.plan.mayShareConnections else { return }
-            let others = active.filter { $0.lane === lane && !$0.isWaiting && !$0.progress.isConnecting }
-            guard others.allSatisfy({ $0.carrier?.isFollowing == true }) else { return }
-            for exchange in others where exchange.plan.connectTimeout <= first.plan.connectTimeout {
-                fail(exchange, failure)
-            }
+            while let lane = separated.popLast() { separateFollowers(in: lane) }
         }
 
         /// Ends the transfers that are past their deadline, and finds the next deadline.

@@ -209,6 +209,10 @@
         /// connection fails (issue 10634 of libcurl, fixed in 8.0.0).
         static let reusesHTTP2WithoutTLS = !(0x075800..<0x080000).contains(version)
 
+        /// Whether libcurl doesn't know until the first response that an HTTP/2 connection without TLS can be shared, as
+        /// from 8.13 to 8.15.
+        static let hidesPriorKnowledge = (0x080D00..<0x081000).contains(version)
+
         /// Whether libcurl sends an HTTP/2 request again without an error text only if the server has refused its
         /// stream: by REFUSED_STREAM, or by a GOAWAY with a lower last stream. After such a GOAWAY, nghttp2 closes the
         /// stream with the same code. With OpenSSL, any other reason to send it again has set a text by then, except

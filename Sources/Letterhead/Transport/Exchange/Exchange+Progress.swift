@@ -6,8 +6,8 @@
         struct Progress {
             /// The reason to end the transfer, if this transport, and not libcurl, has detected it.
             var failure: TransportFailure?
-            /// When the transfer began, and when its connection last did something.
-            var (begunAt, lastActivity): (UInt64, UInt64) = (0, 0)
+            /// When the transfer began, when it was last added to libcurl, and when its connection last did something.
+            var (begunAt, joinedAt, lastActivity): (UInt64, UInt64, UInt64) = (0, 0, 0)
             /// How long the transfer waited for a connection, in nanoseconds.
             var waitingTime: UInt64 = 0
             var (loadDeadline, attemptDeadline) = (UInt64.max, UInt64.max)

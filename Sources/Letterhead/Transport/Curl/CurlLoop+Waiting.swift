@@ -67,4 +67,42 @@
             return holders
         }
     }
+
+    // MARK: Transfers that wait for a connection of a different one
+
+    extension CurlLoop {
+        /// Records whether a connection to an origin carries only one transfer at a time.
+        func note(isExclusive: Bool, in lane: ConnectionQueue<Exchange>.Lane) {
+            if isExclusive, !lane.isKnownExclusive { separated.append(lane) }
+            queue.note(isExclusive: isExclusive, in: lane)
+        }
+
+        /// Lets the transfers that waited for a connection to their origin open their own. Since 8.10, libcurl lets
+        /// them wait for the first response on it.
+        ///
+        /// A transfer that libcurl sends again continues to wait, because its body may not begin anew.
+        func separateFollowers(in lane: ConnectionQueue<Exchange>.Lane) {
+            guard lane.isKnownExclusive else { return }
+            for exchange in active where exchange.lane === lane && !exchange.isWaiting && !exchange.wasSent {
+                guard let carrier = exchange.carrier, carrier.settings.waits, carrier.isFollowing else { continue }
+                rejoin(exchange, on: carrier)
+            }
+        }
+
+        /// Ends the transfers that waited for the first connection to their origin when it has failed. libcurl would
+        /// let each of them try alone while the others wait, so that forty would fail after forty connect timeouts.
+        ///
+        /// A transfer with a longer connect timeout tries again. So do all while the origin has a different connection,
+        /// because they may wait for a stream on it.
+        func endFollowers(
+            of first: Exchange, in lane: ConnectionQueue<Exchange>.Lane, _ failure: TransportFailure
+        ) {
+            guard first.plan.mayShareConnections else { return }
+            let others = active.filter { $0.lane === lane && !$0.isWaiting && !$0.progress.isConnecting }
+            guard others.allSatisfy({ $0.carrier?.isFollowing == true }) else { return }
+            for exchange in others where exchange.plan.connectTimeout <= first.plan.connectTimeout {
+                fail(exchange, failure)
+            }
+        }
+    }
 #endif
