@@ -52,7 +52,11 @@
             var rows: [Row] = []
             for scenario in scenarios.isEmpty ? Scenario.allCases : scenarios {
                 for (family, carrier) in Family.allCases.flatMap({ [($0, "direct"), ($0, "libcurl")] }) {
-                    rows += family.errors.map { Row(scenario: scenario, family: family, carrier: carrier, error: $0) }
+                    let isLost = scenario == .compressed && family == .send && carrier == "libcurl"
+                    for error in family.errors
+                    where ![EINTR, EAGAIN, 0].contains(error) || !isLost || !CurlQuirks.losesFraming {
+                        rows.append(Row(scenario: scenario, family: family, carrier: carrier, error: error))
+                    }
                 }
             }
             var faults = 0

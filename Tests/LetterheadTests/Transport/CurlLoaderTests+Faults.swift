@@ -54,6 +54,21 @@
             #expect(error?.response?.headers["X-Seen"] == "1")
         }
 
+        @Test func `a body of unknown length after many headers is sent, or refused if libcurl would not frame it`()
+            async throws
+        {
+            let server = RawServer.answering("HTTP/1.1 204 No Content\r\n\r\n")
+            let isFramed = !CurlQuirks.losesFraming || Carrier.current == .direct
+            for (size, isSent) in [(32 << 10, isFramed), (1 << 10, true)] {
+                var request = HTTPRequest(method: .post, url: server.url())
+                request.headers["X-Large"] = String(repeating: "x", count: size)
+                request.body = StreamBody([Data("piece".utf8)])
+                let error = await failure { try await loader.load(request) }
+                #expect(isSent ? error == nil : error?.code == .invalidRequest && error?.mayHaveBeenSent == false)
+                #expect(isSent || error?.message.contains("libcurl 8.7") == true)
+            }
+        }
+
         @Test func `a body over the limit is an error, and a body at the limit is not`() async throws {
             let server = RawServer.answering(
                 "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n" + String(repeating: "x", count: 1000))

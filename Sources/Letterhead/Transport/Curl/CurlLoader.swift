@@ -125,7 +125,9 @@
             var body: BodyChunks? = request.method.expectsBody ? BodyChunks(Data()) : nil
             if !request.body.isEmpty { body = try request.framedBody() }
             if request.onProgress != nil { body = body?.inPieces }
-            return CurlPlan(request, body: body, configuration)
+            let plan = CurlPlan(request, body: body, configuration)
+            if let rule = plan.brokenRule { throw HTTPError(.invalidRequest, request: request, message: rule) }
+            return plan
         }
     }
 

@@ -161,6 +161,16 @@
         var methodName: UnsafePointer<CChar> { unsafe text.string(at: methodPosition) }
         var headerLines: UnsafePointer<curl_slist>? { unsafe text.lines }
         var copiedBody: UnsafeRawPointer { unsafe text.body }
+
+        /// Why libcurl cannot send the request, or nil if it can.
+        var brokenRule: String? {
+            guard CurlQuirks.losesFraming, text.bodyOffset > 32 << 10,
+                httpVersion == .http1 || httpVersion == .http2OverTLS,
+                case .pulled(let source) = content, source.length == nil
+            else { return nil }
+            return "headers of more than 32 KiB before a body of unknown length require libcurl 8.7 or later, and the "
+                + "system's libcurl is older"
+        }
     }
 
     /// C strings, a list of lines and the bytes of a body, in one block of memory.
@@ -171,7 +181,8 @@
         private let block: UnsafeMutableRawPointer
         private let strings: UnsafeMutableRawPointer
         private let lineCount: Int
-        private let bodyOffset: Int
+        /// The size of all strings.
+        let bodyOffset: Int
 
         /// Collects strings and lines. Each of them ends with a zero byte.
         struct Writer {

@@ -209,6 +209,10 @@
         /// connection fails (issue 10634 of libcurl, fixed in 8.0.0).
         static let reusesHTTP2WithoutTLS = !(0x075800..<0x080000).contains(version)
 
+        /// Whether libcurl sends a body of unknown length without its framing if the head wasn't sent at once, as it does
+        /// before 8.7. The socket takes at least 32 KiB at once.
+        static let losesFraming = version < 0x080700
+
         /// Whether libcurl doesn't know until the first response that an HTTP/2 connection without TLS can be shared, as
         /// from 8.13 to 8.15.
         static let hidesPriorKnowledge = (0x080D00..<0x081000).contains(version)
