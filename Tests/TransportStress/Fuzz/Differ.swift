@@ -195,6 +195,9 @@
         case closing = "options that contain close"
         /// A folded `Connection` may mean `close`.
         case folded = "folded Connection"
+        /// After HTTP/1.0 with `keep-alive`, libcurl uses the connection again, despite `Transfer-Encoding` or `close`
+        /// (RFC 9112, 6.1 and 9.3).
+        case outdated = "HTTP/1.0 with Transfer-Encoding or close"
         /// libcurl waits for more after a line that begins with NUL.
         case nul = "NUL"
         /// The direct carrier stops sending a body after an error. libcurl may have read all of it already.
@@ -245,6 +248,9 @@
                 return direct.message.hasPrefix("the response is not HTTP") && !bytes.contains(0x0A)
             case .closing: return direct.isUsedAgain == true && Self.matches(bytes, /(?i)\nConnection:[^\n]*close/)
             case .folded: return isStricter && Self.matches(bytes, /(?i)\nConnection:[^\n]*\n[ \t]/)
+            case .outdated:
+                return isStricter && Self.matches(bytes, /HTTP\/1\.0[ ]/)
+                    && Self.matches(bytes, /(?i)\n(?:Transfer-Encoding:|Connection:[^\n]*close)/)
             case .nul: return libcurl.failure == .timedOut && direct.failure == .invalidResponse && bytes.contains(0)
             case .unjudged:
                 return direct.failure == .timedOut && libcurl.failure == .invalidResponse && bytes.last != 0x0A
