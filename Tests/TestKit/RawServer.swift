@@ -9,7 +9,7 @@
     /// so that it may block. A class, since it owns its listening socket.
     package final class RawServer: Sendable {
         package let port: Int
-        private let listener: CInt
+        private let acceptor: Acceptor
         private let accepted = Atomic(0)
         private let tls: RawTLS?
 
@@ -30,12 +30,12 @@
             _ script: @escaping @Sendable (RawConnection, Int) -> Void
         ) {
             self.tls = tls
-            listener = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+            let listener = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
             var address = sockaddr_in()
             address.sin_family = sa_family_t(AF_INET)
             address.sin_addr.s_addr = inet_addr(host)
             var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-            port = withUnsafeMutablePointer(to: &address) { [listener] pointer in
+            port = withUnsafeMutablePointer(to: &address) { pointer in
                 pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
                     bind(listener, pointer, length)
                     listen(listener, backlog)
@@ -43,34 +43,36 @@
                 }
                 return Int(UInt16(bigEndian: pointer.pointee.sin_port))
             }
+            acceptor = Acceptor(listener)
             begin(script)
         }
 
         /// One on a Unix-domain socket. Its owner removes the file.
         package init(unixSocket path: String, _ script: @escaping @Sendable (RawConnection, Int) -> Void) {
             tls = nil
-            listener = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0)
+            let listener = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0)
             port = 0
             var address = sockaddr_un()
             address.sun_family = sa_family_t(AF_UNIX)
             withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix($0.count - 1)) }
-            withUnsafePointer(to: &address) { [listener] pointer in
+            withUnsafePointer(to: &address) { pointer in
                 pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
                     _ = bind(listener, pointer, socklen_t(MemoryLayout<sockaddr_un>.size))
                 }
             }
             listen(listener, 512)
+            acceptor = Acceptor(listener)
             begin(script)
         }
 
         /// Refuses connections from now on. A server that is not stopped lives as long as the test's process.
-        package func stop() { shutdown(listener, CInt(SHUT_RDWR)) }
+        package func stop() { acceptor.stop() }
 
         package var connectionCount: Int { accepted.load(ordering: .sequentiallyConsistent) }
 
         private func begin(_ script: @escaping @Sendable (RawConnection, Int) -> Void) {
             signal(SIGPIPE, SIG_IGN)
-            Acceptor.add(listener) { descriptor in
+            acceptor.begin { descriptor in
                 let number = self.accepted.wrappingAdd(1, ordering: .sequentiallyConsistent).oldValue
                 let connection = RawConnection(descriptor)
                 Thread.detachNewThread { [tls = self.tls] in
@@ -109,32 +111,47 @@
 
     /// Accepts the connections of all servers on one queue: many tests do not stop theirs, and the thread sanitizer becomes
     /// several times slower in a process with more than about 250 threads.
-    private enum Acceptor {
+    private final class Acceptor: Sendable {
         private static let queue = DispatchQueue(label: "RawServer")
 
-        static func add(_ listener: CInt, _ begin: @escaping @Sendable (CInt) -> Void) {
+        private let listener: CInt
+        // A source of libdispatch may be used on any thread.
+        private nonisolated(unsafe) let source: any DispatchSourceRead
+        private let closed = DispatchGroup()
+
+        init(_ listener: CInt) {
+            self.listener = listener
+            source = DispatchSource.makeReadSource(fileDescriptor: listener, queue: Self.queue)
+        }
+
+        func begin(_ handler: @escaping @Sendable (CInt) -> Void) {
             _ = fcntl(listener, F_SETFL, O_NONBLOCK)
-            let source = DispatchSource.makeReadSource(fileDescriptor: listener, queue: queue)
-            // The handler keeps the source until it is cancelled.
-            source.setEventHandler { if !accept(listener, begin) { source.cancel() } }
-            source.setCancelHandler { close(listener) }
+            closed.enter()
+            // The source keeps its handlers, and so this object, until it is cancelled.
+            source.setEventHandler { self.accept(handler) }
+            source.setCancelHandler {
+                close(self.listener)
+                self.closed.leave()
+            }
             source.activate()
         }
 
-        /// Accepts one connection. Returns false if the server was stopped.
-        private static func accept(_ listener: CInt, _ begin: @Sendable (CInt) -> Void) -> Bool {
+        /// Returns once the socket is closed. To shut down a socket that a source of libdispatch observes may end the process:
+        /// its thread goes on with a source that the queue of its handler has released.
+        func stop() {
+            source.cancel()
+            closed.wait()
+        }
+
+        /// Accepts one connection.
+        private func accept(_ handler: @Sendable (CInt) -> Void) {
             let descriptor = Glibc.accept(listener, nil, nil)
-            if descriptor >= 0 {
-                begin(descriptor)
-                return true
-            }
+            if descriptor >= 0 { return handler(descriptor) }
             switch errno {
-            case EAGAIN, EINTR, ECONNABORTED: return true
+            case EAGAIN, EINTR, ECONNABORTED: break
             // A process that has too many files open may have fewer soon.
-            case EMFILE, ENFILE:
-                usleep(10_000)
-                return true
-            default: return false
+            case EMFILE, ENFILE: usleep(10_000)
+            default: source.cancel()
             }
         }
     }
