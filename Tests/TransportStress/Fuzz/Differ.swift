@@ -200,7 +200,7 @@
         case outdated = "HTTP/1.0 with Transfer-Encoding or close"
         /// libcurl waits for more after a line that begins with NUL.
         case nul = "NUL"
-        /// The direct carrier stops sending a body after an error. libcurl may have read all of it already.
+        /// A carrier stops sending a body after an error, and closes the connection, unless all of the body is sent already.
         case early = "errors before the end of the request"
 
         /// libcurl refuses a line before its end has arrived.
@@ -258,7 +258,7 @@
                 guard response.isEarly, libcurl.failure == .connectionLost else { return false }
                 let isSame = direct.status == libcurl.status && direct.body.starts(with: libcurl.body)
                 return direct.failure == .invalidResponse || direct.failure == nil && isSame
-            case .early: return isStricter && response.isEarly && direct.status >= 300 && !request.body.isEmpty
+            case .early: return same == libcurl && response.isEarly && direct.status >= 300 && !request.body.isEmpty
             }
         }
 
