@@ -73,6 +73,40 @@
             try await send(8, over: loader, to: server, arrived, all)
         }
 
+        @Test(.enabled("OpenSSL is not installed") { RawTLS() != nil })
+        func `the times of a request that waited for the connection of an earlier one count from its start`()
+            async throws
+        {
+            let tls = try #require(RawTLS())
+            let (mayNegotiate, isBegun) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            let server = RawServer { connection, _ in
+                mayNegotiate.wait()
+                guard connection.secure(tls) else { return connection.close() }
+                while connection.readRequest() != nil { connection.write("HTTP/1.1 204 No Content\r\n\r\n") }
+                connection.close()
+            }
+            let url = try #require(URL(string: "https://127.0.0.1:\(server.port)/"))
+            let loader = Carrier.loader(.trusting)
+            let first = Task { try await loader.load(HTTPRequest(url: url)) }
+            await until { server.connectionCount == 1 }
+            var waiting = HTTPRequest(method: .post, url: url)
+            waiting.body = StreamBody {
+                AsyncStream<Data> {
+                    isBegun.signal()
+                    return nil
+                }
+            }
+            let second = Task { [waiting] in try await loader.load(waiting) }
+            #expect(await isBegun.isSignaled())
+            let (clock, begin) = (ContinuousClock(), ContinuousClock.now)
+            await waitForTimeout(of: .milliseconds(100))
+            let wait = begin.duration(to: clock.now)
+            for _ in 0..<2 { mayNegotiate.signal() }
+            #expect(try await first.value.status == 204)
+            let metrics = try await second.value.metrics
+            #expect(metrics.firstByte >= wait && metrics.total >= metrics.firstByte, "\(wait) \(metrics)")
+        }
+
         @Test func `requests over HTTP/2 with prior knowledge do not wait for the response to an earlier one`()
             async throws
         {
