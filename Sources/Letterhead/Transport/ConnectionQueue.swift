@@ -1,22 +1,26 @@
 // SPDX-License-Identifier: MIT
 /// Limits the number of simultaneous transfers to the allowed connections, for each origin and in total.
 ///
-/// Transfers to one origin begin in order of arrival. If transfers to several origins wait, the origins take turns. The
-/// limits don't apply to an origin with connections that carry several transfers at a time, as with HTTP/2. The
-/// transport calls ``next()`` whenever transfers have ended.
+/// Transfers to one origin begin in order of arrival. If transfers to several origins wait, the origins take turns. An
+/// origin with connections that carry several transfers at a time, as with HTTP/2, has no limit, and counts as one
+/// connection. The transport calls ``next()`` whenever transfers have arrived or ended.
 struct ConnectionQueue<Element> {
+    typealias Ticket = UInt64
+
     /// The queue of one origin, shared by all transfers to it.
     final class Lane {
         fileprivate let origin: String
         fileprivate(set) var isExclusive: Bool
         /// Whether the connection on which a transfer was last sent carries only one at a time.
         fileprivate(set) var isKnownExclusive = false
-        fileprivate var underWay = 0
+        fileprivate(set) var underWay = 0
         fileprivate var waiting = WaitingLine<Element>()
         /// When a transfer to the origin last got a connection.
         var lastBegun: UInt64 = 0
-        /// Whether the lane is in ``ConnectionQueue/ready``.
-        fileprivate var isReady = false
+        /// The place of the lane in one of the queue's lines, or nil.
+        fileprivate var place: Ticket?
+        /// Whether the next transfer needs no further connection.
+        fileprivate var isSharing: Bool { !isExclusive && underWay > 0 }
         #if os(Linux)
             /// The idle direct connections to the origin. The one that was used last is the last.
             var idle: [DirectConnection] = []
@@ -28,12 +32,11 @@ struct ConnectionQueue<Element> {
         }
     }
 
-    typealias Ticket = UInt64
-
     private let (mostPerOrigin, most): (Int, Int)
     private var lanes: [String: Lane] = [:]
-    /// The lanes with waiting transfers that haven't reached the limit for their origin.
-    private var ready = WaitingLine<Lane>()
+    /// The lanes with waiting transfers that haven't reached the limit for their origin: those whose next transfer needs
+    /// a connection, and the others.
+    private var (ready, sharing) = (WaitingLine<Lane>(), WaitingLine<Lane>())
     /// The number of transfers in progress in all exclusive lanes.
     private(set) var underWay = 0
     /// The number of other lanes with transfers in progress. Each has at least one connection.
@@ -62,7 +65,7 @@ struct ConnectionQueue<Element> {
     /// Adds a transfer. If it may begin immediately, returns nil. If it must wait until ``next()`` returns it, returns
     /// its ticket.
     mutating func enter(_ lane: Lane, _ element: Element) -> Ticket? {
-        if lane.waiting.isEmpty, hasRoom(lane), underWay < most || !lane.isExclusive {
+        if lane.waiting.isEmpty, hasRoom(lane), lane.isSharing || ready.isEmpty && hasConnection {
             begin(in: lane)
             return nil
         }
@@ -74,12 +77,13 @@ struct ConnectionQueue<Element> {
 
     /// Returns a waiting transfer that may begin now, and counts it as in progress. Returns nil if no transfer may.
     mutating func next() -> Element? {
-        while underWay < most, let lane = ready.next() {
-            lane.isReady = false
-            guard hasRoom(lane), let element = lane.waiting.next() else { continue }
-            begin(in: lane)
+        while let lane = sharing.next() ?? (hasConnection ? ready.next() : nil) {
+            lane.place = nil
+            let mayBegin = hasRoom(lane) && (lane.isSharing || hasConnection)
+            let element = mayBegin ? lane.waiting.next() : nil
+            if element != nil { begin(in: lane) }
             noteReady(lane)
-            return element
+            if let element { return element }
         }
         return nil
     }
@@ -112,6 +116,10 @@ struct ConnectionQueue<Element> {
         lane.isExclusive = isExclusive
         underWay += isExclusive ? lane.underWay : -lane.underWay
         if lane.underWay > 0 { sharedLanes += isExclusive ? -1 : 1 }
+        if let place = lane.place {
+            _ = ready.leave(place) ?? sharing.leave(place)
+            lane.place = nil
+        }
         noteReady(lane)
     }
 
@@ -119,15 +127,23 @@ struct ConnectionQueue<Element> {
     /// total limit.
     func hasRoom(_ lane: Lane) -> Bool { !lane.isExclusive || lane.underWay < mostPerOrigin }
 
+    /// Whether the total limit allows a further connection.
+    private var hasConnection: Bool { underWay + sharedLanes < most }
+
     private mutating func begin(in lane: Lane) {
         lane.underWay += 1
         if lane.isExclusive { underWay += 1 } else if lane.underWay == 1 { sharedLanes += 1 }
     }
 
     private mutating func noteReady(_ lane: Lane) {
-        guard !lane.isReady, !lane.waiting.isEmpty, hasRoom(lane) else { return }
-        lane.isReady = true
-        ready.join(lane, at: newTicket(), priority: 0)
+        guard lane.place == nil, !lane.waiting.isEmpty, hasRoom(lane) else { return }
+        let place = newTicket()
+        lane.place = place
+        if lane.isSharing {
+            sharing.join(lane, at: place, priority: 0)
+        } else {
+            ready.join(lane, at: place, priority: 0)
+        }
     }
 
     private mutating func newTicket() -> Ticket {

@@ -52,6 +52,51 @@ struct ConnectionQueueTests {
         #expect(queue.drain() == ["2"])
     }
 
+    @Test func `a transfer to a new origin does not overtake the waiting ones of others`() {
+        let queue = Subject(mostPerOrigin: 1, most: 1)
+        let (a, b, c) = (lane("a", of: queue), lane("b", of: queue), lane("c", of: queue))
+        #expect(queue.enter(a, "a") == nil && queue.enter(b, "b") != nil)
+        queue.leave(a, ticket: nil)
+        #expect(queue.enter(c, "c") != nil)
+        #expect(queue.drain() == ["b"])
+        queue.leave(b, ticket: nil)
+        #expect(queue.drain() == ["c"])
+    }
+
+    private func lane(_ name: String, of queue: Subject) -> ConnectionQueue<String>.Lane {
+        queue.lane(of: name, isExclusive: true)
+    }
+
+    @Test func `transfers that can share a connection in use do not wait for the total limit`() {
+        let queue = Subject(mostPerOrigin: 2, most: 2)
+        let (a, b, c) = (lane("a", of: queue), lane("b", of: queue), lane("c", of: queue))
+        #expect(queue.enter(a, "a1") == nil && queue.enter(b, "b1") == nil)
+        #expect(queue.enter(c, "c1") != nil)
+        for name in ["a2", "a3"] { #expect(queue.enter(a, name) != nil) }
+        queue.note(isExclusive: false, in: a)
+        #expect(queue.drain() == ["a2", "a3"])
+        #expect(queue.enter(a, "a4") == nil)
+        // The origin needs a connection again once it has no transfer.
+        for _ in 0..<4 { queue.leave(a, ticket: nil) }
+        #expect(queue.enter(a, "a5") != nil)
+        #expect(queue.drain() == ["c1"])
+        queue.leave(b, ticket: nil)
+        #expect(queue.enter(a, "a6") != nil)
+        #expect(queue.drain() == ["a5", "a6"])
+    }
+
+    @Test func `an origin that turns out not to share its connections waits for the total limit again`() {
+        let queue = Subject(mostPerOrigin: 3, most: 2)
+        let (a, b) = (lane("a", of: queue), lane("b", of: queue))
+        #expect(queue.enter(a, "a1") == nil && queue.enter(b, "b1") == nil)
+        #expect(queue.enter(a, "a2") != nil)
+        queue.note(isExclusive: false, in: a)
+        queue.note(isExclusive: true, in: a)
+        #expect(queue.drain() == [])
+        queue.leave(b, ticket: nil)
+        #expect(queue.drain() == ["a2"])
+    }
+
     @Test func `a transfer that leaves the queue does not take a connection`() {
         let queue = Subject(mostPerOrigin: 1, most: 9)
         let lane = queue.lane(of: "http://a", isExclusive: true)
@@ -78,8 +123,8 @@ struct ConnectionQueueTests {
         #expect(queue.drain().sorted() == ["a4", "b3"])
     }
 
-    @Test func `an origin with shared connections has no limit, and is not counted`() {
-        let queue = Subject(mostPerOrigin: 1, most: 1)
+    @Test func `an origin with shared connections has no limit, and is counted once`() {
+        let queue = Subject(mostPerOrigin: 1, most: 2)
         let shared = queue.lane(of: "https://a", isExclusive: false)
         let other = queue.lane(of: "http://b", isExclusive: true)
         for number in 0..<9 {
@@ -87,6 +132,7 @@ struct ConnectionQueueTests {
             #expect(ticket == nil)
         }
         #expect(queue.enter(other, "b") == nil)
+        #expect(queue.enter(queue.lane(of: "https://c", isExclusive: false), "c") != nil)
     }
 
     @Test func `the limit applies to an origin while it uses HTTP/1, and not while it uses HTTP/2`() {
