@@ -38,6 +38,7 @@ struct ReceivedResponse: ~Copyable {
         if let streaming {
             body = streaming(head.status, length, decoder)
         } else {
+            guard decoder != nil || received.count <= limit else { throw .tooLarge(limit) }
             body = HTTPResponseBody(try decoder?.decode(received, upTo: limit) ?? received)
         }
         var response = HTTPResponse(request: request, status: head.status, headers: head.headers, body: body)
@@ -74,6 +75,12 @@ struct TransportFailure: Error {
     static let cancelled = TransportFailure(.cancelled, "")
     static let noMemory = TransportFailure(
         .responseTooLarge, "there is not enough memory for the body of the response")
+    static func tooLarge(_ limit: Int) -> TransportFailure {
+        TransportFailure(
+            .responseTooLarge,
+            "the body is larger than the \(limit) bytes allowed (to allow more, raise responseLimit)")
+    }
+
     /// The same failure with ``mayHaveBeenSent`` set to false. Use it only if it's certain that nothing was sent.
     var unsent: TransportFailure {
         var failure = self

@@ -78,5 +78,22 @@
             request.responseLimit = 999
             #expect(await failure { try await loader.load(request) }?.code == .responseTooLarge)
         }
+
+        @Test(arguments: ["identity", "x-unknown"])
+        func `a body that isn't decoded has the same limit with a content coding`(coding: String) async throws {
+            let server = RawServer.answering(
+                "HTTP/1.1 200 OK\r\nContent-Encoding: \(coding)\r\nContent-Length: 11\r\n\r\nhello world")
+            var request = HTTPRequest(url: server.url())
+            request.responseLimit = 10
+            #expect(await failure { try await loader.load(request) }?.code == .responseTooLarge)
+            request.responseLimit = 11
+            #expect(try await loader.load(request).body.data() == Data("hello world".utf8))
+        }
+
+        @Test func `a body whose length is over the limit is not read`() async throws {
+            let server = RawServer.stalling(after: "HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\nh")
+            let request = HTTPRequest(url: server.url()).with { $0.responseLimit = 10 }
+            #expect(await failure { try await loader.load(request) }?.code == .responseTooLarge)
+        }
     }
 #endif

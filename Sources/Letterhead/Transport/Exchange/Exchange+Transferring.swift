@@ -164,10 +164,8 @@
                 case .noMemory: progress.failure = .noMemory
                 case .cancelled: progress.failure = .cancelled
                 }
-            } else if reply.body.count + bytes.count > wireLimit {
-                progress.failure = TransportFailure(
-                    .responseTooLarge,
-                    "the body is larger than the \(limit) bytes allowed (to allow more, raise responseLimit)")
+            } else if max(reply.body.count + bytes.count, progress.rules.framing.bodyLength ?? 0) > wireLimit {
+                progress.failure = .tooLarge(limit)
             } else if unsafe !reply.body.append(bytes) {
                 progress.failure = .noMemory
             }
