@@ -56,16 +56,16 @@ public struct TransportConfiguration: Sendable, Hashable {
     /// because usual load balancers and servers wait for 60 seconds or more.
     ///
     /// Set it lower than the time after which the server closes idle connections, so that no request is sent on a
-    /// connection that the server is just closing. With TLS, the time is rounded up to whole seconds, and to 2 seconds
-    /// at least.
+    /// connection that the server is just closing. For connections that libcurl keeps, as with TLS by default, the time
+    /// is rounded up to whole seconds, and to 2 seconds at least.
     public var idleConnectionTimeout: Duration? = .seconds(50)
 
     /// How long after its creation a connection is used for further requests, or nil for no limit. Default: 10 minutes.
     ///
     /// A new connection looks up the host name again, so that requests also reach servers that were added since. A
-    /// connection that is always in use, as an HTTP/2 connection can be, is kept until it has no request. With TLS, the
-    /// time is rounded up to whole seconds, and to 2 seconds at least. Without TLS, connections end in the last tenth
-    /// of the time, so that many of them aren't opened again together.
+    /// connection that is always in use, as an HTTP/2 connection can be, is kept until it has no request. For connections
+    /// that libcurl keeps, as with TLS by default, the time is rounded up to whole seconds, and to 2 seconds at least.
+    /// The others end in the last tenth of the time, so that many of them aren't opened again together.
     public var maximumConnectionAge: Duration? = .seconds(600)
 
     /// The time until TCP probes an idle connection, and the interval of further probes, or nil for no probes. Default:
@@ -133,7 +133,7 @@ public struct TransportConfiguration: Sendable, Hashable {
     ///
     /// These are requests without TLS, and requests over TLS if ``httpVersions`` is `.http1`. Set the property to false
     /// to let libcurl do all of it, for example to find the cause of a difference. Requests to an HTTP proxy, or that
-    /// may use a different version, are always sent by libcurl. A later version removes this property.
+    /// may use a different version, are always sent by libcurl, and so are all if ``proxy`` is an HTTP proxy. A later version removes this property.
     public var sendsHTTP1Directly = true
 
     /// The HTTP versions that a transport offers to servers.

@@ -51,6 +51,21 @@
             try #require(Data(base64Encoded: pem.split(separator: "\n").dropFirst().dropLast().joined()))
         }
 
+        @Test func `a check that refuses the connection for sending again says that the request may have been sent`()
+            async throws
+        {
+            let server = RawServer(tls: RawTLS()) { connection, _ in
+                guard connection.readHead() != nil else { return }
+                connection.write("HTTP/1.1 204 No Content\r\n\r\n")
+                _ = connection.readHead()
+                connection.close()
+            }
+            let loader = Carrier.loader(configuration(Record(refusing: 1..<2)))
+            #expect(try await loader.load(HTTPRequest(url: server.url())).status == 204)
+            let error = await failure(loader, HTTPRequest(url: server.url()))
+            #expect(error?.code == .insecureConnection && error?.mayHaveBeenSent == true, "\(error as Any)")
+        }
+
         @Test func `a check receives the verified chain and the host once for a connection`() async throws {
             let (server, record) = (try await MockServer.secure(), Record())
             let loader = Carrier.loader(configuration(record))

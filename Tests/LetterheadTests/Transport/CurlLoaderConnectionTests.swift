@@ -74,6 +74,47 @@
         }
 
         @Test(.enabled("OpenSSL is not installed") { RawTLS() != nil })
+        func `a server of HTTP 1 beside servers of HTTP/2 holds up only its own request`() async throws {
+            let tls = (try #require(RawTLS()), try #require(RawTLS(choosesHTTP2: true)))
+            let (arrived, isTime) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            let server = RawServer { connection, number in
+                guard connection.secure(number == 0 ? tls.0 : tls.1) else { return connection.close() }
+                if number == 0 {
+                    while connection.readHead() != nil {
+                        arrived.signal()
+                        isTime.wait()
+                        connection.write("HTTP/1.1 204 No Content\r\n\r\n")
+                    }
+                } else if connection.beginHTTP2() {
+                    while let stream = connection.readHTTP2Request() { connection.write(.success(on: stream)) }
+                }
+                connection.close()
+            }
+            let url = try #require(URL(string: "https://127.0.0.1:\(server.port)/"))
+            let loader = CurlLoader(.trusting)
+            let first = Task { try await loader.load(HTTPRequest(url: url)) }
+            #expect(await arrived.isSignaled())
+            defer { isTime.signal() }
+            for _ in 0..<3 { #expect(try await loader.load(HTTPRequest(url: url)).status == 200) }
+            isTime.signal()
+            #expect(try await first.value.status == 204)
+        }
+
+        @Test func `a body of unknown length is sent although the idle connection is of HTTP 1.0`() async throws {
+            let server = RawServer.answering("HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 0\r\n\r\n")
+            let loader = Carrier.loader()
+            #expect(try await loader.load(HTTPRequest(url: server.url())).status == 200)
+            var request = HTTPRequest(method: .post, url: server.url())
+            request.body = StreamBody(once: AsyncStream<Data> { $0.finish() })
+            guard Carrier.current == .direct else {
+                let error = await #expect(throws: HTTPError.self) { try await loader.load(request) }
+                return #expect(error?.code == .connectionLost && error?.mayHaveBeenSent == false)
+            }
+            #expect(try await loader.load(request).status == 200)
+            #expect(server.connectionCount == 2)
+        }
+
+        @Test(.enabled("OpenSSL is not installed") { RawTLS() != nil })
         func `the times of a request that waited for the connection of an earlier one count from its start`()
             async throws
         {

@@ -54,6 +54,39 @@
             #expect(error?.message.contains("first byte") == true)
         }
 
+        /// Bodies that libcurl copies, reads and pulls.
+        @Test(arguments: [10, 1_000_000, nil])
+        func `a first-byte timeout begins with the last byte of the body`(size: Int?) async throws {
+            let configuration = TransportConfiguration().with { $0.firstByteTimeout = .milliseconds(300) }
+            let (hasBegun, isWhole) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            let mayEnd = AsyncStream<Void>.makeStream()
+            let server = RawServer { connection, _ in
+                guard let head = connection.readHead() else { return }
+                hasBegun.signal()
+                if connection.skipBody(of: head) { isWhole.signal() }
+                _ = connection.waitForEnd()
+            }
+            var request = HTTPRequest(method: .post, url: server.url())
+            request.body =
+                if let size {
+                    DataBody(Data(count: size))
+                } else {
+                    StreamBody {
+                        AsyncStream<Data> {
+                            for await _ in mayEnd.stream { break }
+                            return nil
+                        }
+                    }
+                }
+            let task = Task { [request] in try await Carrier.loader(configuration).load(request) }
+            #expect(await hasBegun.isSignaled())
+            await waitForTimeout(of: .milliseconds(600))
+            mayEnd.continuation.yield()
+            #expect(await isWhole.isSignaled())
+            let error = await #expect(throws: HTTPError.self) { try await task.value }
+            #expect(error?.message == "the first byte timeout passed while waiting for the response")
+        }
+
         @Test func `a first-byte timeout begins when the request is sent, and not while it waits for a connection`()
             async throws
         {

@@ -163,6 +163,53 @@
             #expect(try await first.value.status == 204)
         }
 
+        /// A server of HTTP/2 that allows one stream at a time, and holds each stream but the first of a connection until
+        /// it is released.
+        private func serverOfOneStream(_ arrived: DispatchSemaphore, _ isTime: DispatchSemaphore) -> RawServer {
+            RawServer(tls: RawTLS(choosesHTTP2: true)) { connection, _ in
+                guard connection.beginHTTP2() else { return connection.close() }
+                connection.write(HTTP2Frame(.settings, payload: [0, 3, 0, 0, 0, 1]))
+                while let stream = connection.readHTTP2Request() {
+                    if stream > 1 {
+                        arrived.signal()
+                        isTime.wait()
+                    }
+                    connection.write(.success(on: stream))
+                }
+                connection.close()
+            }
+        }
+
+        @Test(.enabled("OpenSSL is not installed") { RawTLS() != nil })
+        func `a request that libcurl holds back until a stream is free has a queue timeout and no connect timeout`()
+            async throws
+        {
+            let limit = Duration.milliseconds(300)
+            for queueTimeout in [limit, nil] {
+                let (arrived, isTime) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+                let server = serverOfOneStream(arrived, isTime)
+                let configuration = TransportConfiguration.trusting.with {
+                    ($0.maximumConnectionsPerHost, $0.queueTimeout) = (1, queueTimeout)
+                }
+                let loader = CurlLoader(configuration)
+                #expect(try await load(loader, server).value.status == 200)
+                let first = load(loader, server)
+                #expect(await arrived.isSignaled())
+                let waiting = HTTPRequest(url: server.url()).with { $0.connectTimeout = limit }
+                let second = Task { try await loader.load(waiting) }
+                if queueTimeout == nil {
+                    await waitForTimeout(of: limit * 3)
+                } else {
+                    let error = await #expect(throws: HTTPError.self) { try await second.value }
+                    #expect(error?.code == .timedOut && error?.mayHaveBeenSent == false)
+                    #expect(error?.message.hasPrefix("no connection became free within") == true, "\(error as Any)")
+                }
+                for _ in 0..<2 { isTime.signal() }
+                #expect(try await first.value.status == 200)
+                if queueTimeout == nil { #expect(try await second.value.status == 200) }
+            }
+        }
+
         @Test(.enabled("OpenSSL is not installed") { RawTLS() != nil })
         func `over TLS without HTTP/2, requests over the limit wait too, and all are sent`() async throws {
             let (holding, loader) = (Holding(tls: RawTLS()), loader())

@@ -150,6 +150,22 @@
             }
         }
 
+        /// libcurl would send the request again over HTTP/1.1, and discard what has arrived.
+        @Test(arguments: [nil, "100-continue"])
+        func `a response that is reset in favor of HTTP 1 is not complete`(expectation: String?) async throws {
+            let server = RawServer.http2 { connection, _, stream in
+                connection.write(.head(on: stream))
+                connection.write(.body(Data("half".utf8), on: stream, isLast: false))
+                connection.write(.resetting(stream, 0xD))
+            }
+            var request = HTTPRequest(method: .post, url: server.url())
+            request.headers[.expect] = expectation
+            request.body = DataBody(Data("body".utf8))
+            let loader = loader
+            let error = await #expect(throws: HTTPError.self) { try await loader.load(request).body.data() }
+            #expect(error?.code == .connectionLost && error?.mayHaveBeenSent == true, "\(String(describing: error))")
+        }
+
         @Test func `a GET that is refused on a reused connection is sent again`() async throws {
             let server = serverRefusingSecond()
             let loader = loader

@@ -177,7 +177,7 @@
     enum Strictness: String, CaseIterable {
         /// The lines of chunks end with CRLF, and their sizes are followed only by spaces and extensions.
         case chunkLines = "strict chunk lines"
-        /// A status line has no bare CR.
+        /// Later versions of libcurl refuse two blanks before a status, which RFC 9112, 4 lets a recipient accept.
         case statusLines = "strict status lines"
         /// libcurl discards bytes that arrive together with the end of a response, and uses the connection again.
         case excess = "bytes after a response"
@@ -228,10 +228,8 @@
                 return direct.message == TransportFailure.brokenChunks.message
                     && (libcurl.body.starts(with: direct.body) || libcurl.failure == .cannotDecodeResponse)
             case .statusLines:
-                // Later versions of libcurl refuse two blanks before a status, which RFC 9112, 4 lets a recipient accept.
-                return direct.message == "the status line is malformed"
-                    || libcurl.message.hasPrefix("the response is not HTTP")
-                        && Self.matches(bytes, /(?:^|\n)HTTP\/1\.[0-9][ \t]{2}/)
+                return libcurl.message.hasPrefix("the response is not HTTP")
+                    && Self.matches(bytes, /(?:^|\n)HTTP\/1\.[0-9][ \t]{2}/)
             case .excess: return isStricter && Self.hasExcess(bytes, request)
             case .switching: return direct.status == 101 && direct.body.isEmpty && direct.isUsedAgain == false
             case .reset:

@@ -8,17 +8,22 @@
             if let failure = exchange.progress.failure { return exchange.outcome(failing: failure) }
             guard result == .ok || exchange.progress.isAnsweredEarly else {
                 if hasAllowedAddress == false { return exchange.outcome(failing: .refusedAddress(for: exchange)) }
-                if result == .couldNotConnect, hasNoDescriptor, !exchange.wasSent {
-                    return exchange.outcome(failing: .exhausted)
+                // A direct connection is perhaps opened to send the request again.
+                let wasSent = exchange.wasSent && !settings.isOpening
+                if result == .couldNotConnect, hasNoDescriptor, !wasSent {
+                    var failure = TransportFailure.exhausted
+                    failure.mayHaveBeenSent = exchange.wasSent
+                    return exchange.outcome(failing: failure)
                 }
                 // If an HTTP/2 connection ends before the response has begun, libcurl reports a truncated response.
                 let isWithoutResponse = result == .truncated && !exchange.progress.hasAnswer
                 let result = isWithoutResponse ? CurlResult.noResponse : result
                 let reason = unsafe result == .pinMismatch ? pinMismatch : String(cString: handle.reasonBuffer)
                 var failure = result.failure(
-                    reason: reason, alert: connection.alert, wasSent: exchange.wasSent,
+                    reason: reason, alert: connection.alert, wasSent: wasSent,
                     isSecure: exchange.plan.isSecure, roots: loop.configuration.security.roots,
                     tunnelStatus: number(.tunnelStatus) > 0 ? HTTPStatus(number(.tunnelStatus)) : nil)
+                if settings.isOpening { failure.mayHaveBeenSent = exchange.wasSent }
                 // libcurl writes this only without an error text, after five connections in a row have refused.
                 let isExhausted = isExplained && reason.holds("Connection died, tried ")
                 if isUnprocessed, !exchange.progress.hasAnswer, isExhausted || connection.isLeftOut {
@@ -37,20 +42,26 @@
     }
 
     extension CurlLoop {
-        /// Sends a request once more, on a new connection, if the server had closed each connection that libcurl used for
-        /// it, and no line of a response has arrived (RFC 9112, 9.3.1). Returns false if the request may not be sent
-        /// again.
+        /// Sends a request on a new connection if libcurl has chosen one that can't be shared, or once more if the server
+        /// had closed each connection that libcurl used for it, and no line of a response has arrived (RFC 9112, 9.3.1).
+        /// Returns false if the request may not be sent again.
         ///
         /// libcurl gives up after five of these connections, and takes a close_notify that it hasn't read for a sign of
         /// life. If a body breaks off earlier, the server may have responded, and libcurl hasn't read the response.
         func sendsAgain(_ exchange: Exchange, after result: CurlResult) -> Bool {
-            let isBroken = result == .sendFailed || result == .receiveFailed || result == .noResponse
-            let progress = exchange.progress
-            guard isBroken, exchange.wasSent, !progress.hasAnswer, progress.failure == nil, !progress.isMultiplexed,
-                !progress.needsNewConnection, progress.hasNoBody || progress.timesSent > 5,
-                let carrier = exchange.carrier, carrier.number(.connectionsMade) == 0,
-                exchange.maySendAgain(wasRefused: false, isRefused: false)
-            else { return false }
+            guard let carrier = exchange.carrier, !exchange.progress.needsNewConnection else { return false }
+            if exchange.progress.isMisplaced {
+                (exchange.progress.isMisplaced, exchange.progress.failure) = (false, nil)
+                exchange.progress.timesSent = 0
+            } else {
+                let isBroken = result == .sendFailed || result == .receiveFailed || result == .noResponse
+                let progress = exchange.progress
+                guard isBroken, exchange.wasSent, !progress.hasAnswer, progress.failure == nil,
+                    !progress.isMultiplexed, progress.hasNoBody || progress.timesSent > 5,
+                    carrier.number(.connectionsMade) == 0,
+                    exchange.maySendAgain(wasRefused: false, isRefused: false)
+                else { return false }
+            }
             exchange.progress.needsNewConnection = true
             (exchange.progress.isReceivePaused, exchange.progress.isSendPaused) = (false, false)
             exchange.progress.lastActivity = now

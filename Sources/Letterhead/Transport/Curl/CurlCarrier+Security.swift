@@ -63,7 +63,7 @@
                 return true
             } catch {
                 var failure = error
-                failure.mayHaveBeenSent = exchange.progress.timesSent > 1
+                failure.mayHaveBeenSent = exchange.progress.timesSent > (settings.isOpening ? 0 : 1)
                 exchange.progress.failure = failure
                 // libcurl would keep an HTTP/2 connection open. The option is set again for the next transfer.
                 _ = unsafe lh_curl_set_long(easy, .forbidReuse, 1)

@@ -10,7 +10,8 @@
         /// - It replaces a connection that has ended before the response up to five times (CONN_MAX_RETRIES).
         /// - It follows a response only if that is 417, without end if the caller has set `Expect`, and never from
         ///   here. Redirects, authentication at a server and `Alt-Svc` are off. At a proxy, it tries Basic, once.
-        /// - It tries each address of a host once, within `connectTimeout`, and HTTP/1.1 once after HTTP_1_1_REQUIRED.
+        /// - It tries each address of a host once, within `connectTimeout`, and HTTP/1.1 once after HTTP_1_1_REQUIRED,
+        ///   also if that ends a response.
         /// - Interim responses count toward `maximumHeadSize`.
         ///
         /// - Parameter localPort: the port of the connection, or 0 or less without one.
@@ -25,6 +26,10 @@
                 return passesChecks(of: exchange)
             }
             guard !exchange.progress.hasHead else {
+                guard exchange.progress.rules.status == 417 else {
+                    exchange.progress.failure = CurlResult.streamEnded.failure(reason: "", wasSent: true)
+                    return false
+                }
                 // libcurl discards the body of such a response. The loader sends the request again, or this is the
                 // error.
                 exchange.progress.isAnsweredEarly = exchange.request.mayOmitExpectation
@@ -34,6 +39,7 @@
             let isAgain = exchange.wasSent
             exchange.progress.lastActivity = loop.now
             exchange.progress.timesSent += 1
+            exchange.lane?.lastBegun = loop.now
             loop.note(exchange.deadline(on: loop))
             // If the previous connection was opened for this request and not shared, libcurl sends again only because
             // the server refused the stream.
@@ -92,6 +98,9 @@
         /// Reads the protocol that TLS negotiated. Returns false if the connection isn't HTTP/2 and a different
         /// transfer uses it. Otherwise, each of them could receive the response to the other.
         ///
+        /// libcurl chooses such a connection if a status line claims HTTP/2 on it. Version 7.88 does so, too, if the
+        /// last connection to the origin has negotiated HTTP/2, as when the servers behind an address differ.
+        ///
         /// It is enough to know the last user of each connection. A connection that isn't HTTP/2 has at most one user.
         /// On an HTTP/2 connection, the transfer that opened it is the last user when the second transfer joins.
         private func mayUseConnection(for exchange: Exchange) -> Bool {
@@ -102,14 +111,17 @@
                 session == nil ? plan.httpVersion.isMultiplexedWithoutSession : isMultiplexed
             // Without a session, it isn't known which transfers use the connection.
             connection.isShared = session == nil
+            if session != nil || exchange.progress.isMultiplexed && plan.mayShareConnections, let lane = exchange.lane {
+                loop.note(isExclusive: !exchange.progress.isMultiplexed, in: lane)
+            }
             guard let session else { return true }
-            if let lane = exchange.lane { loop.note(isExclusive: !isMultiplexed, in: lane) }
             if let other = loop.lastUsers[session], other.uses(session) {
                 (connection.isShared, other.connection.isShared) = (true, true)
                 guard isMultiplexed else {
+                    exchange.progress.isMisplaced = exchange.progress.timesSent == 1
                     exchange.progress.failure = TransportFailure(
                         .connectionLost,
-                        "the server claimed HTTP/2 on an HTTP/1.1 connection, so the request was not sent on it",
+                        "the only free connection was an HTTP/1.1 connection in use, so the request was not sent on it",
                         mayHaveBeenSent: exchange.progress.timesSent > 1)
                     return false
                 }

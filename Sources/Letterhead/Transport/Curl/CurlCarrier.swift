@@ -35,6 +35,8 @@
             var httpVersion: CurlHTTPVersion?
             /// Whether a transfer waits until it is known whether a connection that is being opened can be shared.
             var waits = false
+            /// Whether a transfer uses none of the open connections.
+            var isFresh = false
             var pinnedKeys: [Data] = []
             var isStreamed = false
             /// Whether the handle only opens a connection.
@@ -152,7 +154,11 @@
                 settings.waits = waits
                 options.set(.pipeWait, waits ? 1 : 0)
             }
-            if isSeparate || exchange?.progress.needsNewConnection == true { options.set(.freshConnect, 1) }
+            let isFresh = isSeparate || exchange?.progress.needsNewConnection == true
+            if settings.isFresh != isFresh {
+                settings.isFresh = isFresh
+                options.set(.freshConnect, isFresh ? 1 : 0)
+            }
         }
 
         /// Sets the size of the receive buffer: large for a streamed body, to read it in larger pieces, and small for a

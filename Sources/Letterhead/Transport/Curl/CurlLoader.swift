@@ -158,7 +158,8 @@
         /// - The connection uses HTTP/1.1 for certain: it has no TLS, or TLS offers no other version.
         /// - The end of a connection over TLS can be judged, and finding it among the connections costs little.
         /// - libcurl closes a connection that it has only opened.
-        /// - There is no HTTP proxy, which requires a different request target and may require credentials.
+        /// - There is no HTTP proxy, which requires a different request target and may require credentials. The
+        ///   environment may have one for requests over TLS, for which libcurl opens a tunnel.
         /// - The host needs no decoding, so that its text is also the value of `Host`.
         func isCarriedDirectly(_ request: HTTPRequest) -> Bool {
             let isSecure = ASCII.equalIgnoringCase(request.scheme, "https")

@@ -29,7 +29,7 @@
             let isObserved = exchange.request.observation != nil
             let isStarved = exchange.deadline(on: self) == exchange.queueDeadline(on: self)
             guard let lane = exchange.lane, isObserved || isStarved else { return exchange.lateness(on: self) }
-            let isOfOrigin = !queue.hasRoom(lane)
+            let isOfOrigin = exchange.isHeld || !queue.hasRoom(lane)
             let key = ObjectIdentifier(isOfOrigin ? lane : self)
             let holders = known[key] ?? holders(of: isOfOrigin ? lane : nil)
             known[key] = holders
@@ -39,7 +39,8 @@
                     details.holders = holders.summary
                 }
             }
-            guard isStarved, let limit = configuration.queueTimeout else { return exchange.lateness(on: self) }
+            guard isStarved else { return exchange.lateness(on: self) }
+            let limit = Duration.nanoseconds(exchange.queueLimit(on: self))
             let place = isOfOrigin ? "of this host" : "of all hosts"
             var parts: [String] = []
             switch holders.reading {
@@ -52,7 +53,7 @@
             return TransportFailure(
                 .timedOut,
                 "no connection became free within \(limit): \(parts.joined(separator: ", ")) (read or drop the bodies "
-                    + "of streamed responses, or raise \(setting) or queueTimeout)", mayHaveBeenSent: false)
+                    + "of streamed responses, or raise \(setting) or queueTimeout)", mayHaveBeenSent: exchange.wasSent)
         }
 
         /// Returns the transfers that hold connections.
@@ -60,9 +61,8 @@
         /// - Parameter lane: the lane of an origin, or nil for all origins.
         private func holders(of lane: ConnectionQueue<Exchange>.Lane?) -> ConnectionHolders {
             var holders = ConnectionHolders()
-            for exchange in active
-            where !exchange.isWaiting && (lane.map { $0 === exchange.lane } ?? (exchange.lane?.isExclusive != false)) {
-                holders.add(exchange)
+            for exchange in active where lane == nil || lane === exchange.lane {
+                if !exchange.isWaiting, !exchange.isHeld { holders.add(exchange) }
             }
             return holders
         }
@@ -82,11 +82,17 @@
         ///
         /// A transfer that libcurl sends again continues to wait, because its body may not begin anew.
         func separateFollowers(in lane: ConnectionQueue<Exchange>.Lane) {
-            guard lane.isKnownExclusive else { return }
+            guard lane.isKnownExclusive, lane.underWay > 1 else { return }
             for exchange in active where exchange.lane === lane && !exchange.isWaiting && !exchange.wasSent {
                 guard let carrier = exchange.carrier, carrier.settings.waits, carrier.isFollowing else { continue }
                 rejoin(exchange, on: carrier)
             }
+        }
+
+        /// Lets libcurl begin a transfer anew.
+        func rejoin(_ exchange: Exchange, on carrier: CurlCarrier) {
+            release(carrier, isReusable: false)
+            join(exchange, on: carrier)
         }
 
         /// Ends the transfers that waited for the first connection to their origin when it has failed. libcurl would
@@ -97,7 +103,7 @@
         func endFollowers(
             of first: Exchange, in lane: ConnectionQueue<Exchange>.Lane, _ failure: TransportFailure
         ) {
-            guard first.plan.mayShareConnections else { return }
+            guard first.plan.mayShareConnections, lane.underWay > 0 else { return }
             let others = active.filter { $0.lane === lane && !$0.isWaiting && !$0.progress.isConnecting }
             guard others.allSatisfy({ $0.carrier?.isFollowing == true }) else { return }
             for exchange in others where exchange.plan.connectTimeout <= first.plan.connectTimeout {

@@ -20,9 +20,10 @@
         let connectTo: CurlText?
         /// The form of the request target for requests without TLS.
         let plainTarget: TransportConfiguration.Proxy.PlainTarget
-        /// When libcurl must be called next, and the earliest deadlines among the transfers and among the idle direct
-        /// connections.
+        /// When libcurl must be called next, and the earliest deadlines of transfers and of idle direct connections.
         var libcurlDeadline = UInt64.max
+        /// Whether libcurl may begin transfers that it has held back. Since 8.10, it doesn't always set its timer.
+        private var mayBeginHeld = false
         var (ownDeadline, idleDeadline) = (UInt64.max, UInt64.max)
         /// The direct connections, by descriptor, and their number.
         @safe @exclusivity(unchecked) var connections: [DirectConnection?] = []
@@ -88,7 +89,7 @@
                 piecesLeft = Self.mostPieces
                 takeCommands()
                 if isStopped { break }
-                if libcurlDeadline <= now { act(on: Self.noSocket, 0) }
+                if mayBeginHeld || libcurlDeadline <= now { act(on: Self.noSocket, 0) }
                 endFinished()
                 // A request that has just got a free connection isn't late.
                 while let exchange = queue.next() { add(exchange) }
@@ -215,12 +216,13 @@
             userLimit = max(64, 2 * users.count)
         }
 
-        /// Begins a transfer. There is an idle connection for it, or libcurl may open one.
+        /// Begins a transfer. There is an idle connection for it, libcurl may open one, or it may share one.
         private func add(_ exchange: Exchange) {
             exchange.endWaiting(at: now)
-            // A transfer that shares its connection takes none that other hosts wait for.
-            if exchange.lane?.isExclusive != false { lastBegun = now }
-            exchange.lane?.lastBegun = now
+            // A transfer that shares its connection takes none that others wait for.
+            if let lane = exchange.lane, lane.isExclusive || lane.underWay == 1 {
+                (lastBegun, lane.lastBegun) = (now, now)
+            }
             if case .pulled(let source) = exchange.plan.content { source.start(onMore: exchange.onMore) }
             guard exchange.plan.isDirect, let lane = exchange.lane else { return join(exchange) }
             beginDirectly(exchange, in: lane)
@@ -235,12 +237,7 @@
             guard let carrier, carrier.configure(for: exchange.plan),
                 unsafe curl_multi_add_handle(multi, carrier.easy) == 0
             else { return fail(exchange, .unsupported) }
-        }
-
-        /// Lets libcurl begin a transfer anew.
-        func rejoin(_ exchange: Exchange, on carrier: CurlCarrier) {
-            release(carrier, isReusable: false)
-            join(exchange, on: carrier)
+            note(exchange.deadline(on: self))
         }
 
         /// Resumes a transfer that waits for its reader or for its request body.
@@ -318,6 +315,11 @@
                     continue
                 }
                 if sendsAgain(exchange, after: result) { continue }
+                // Since 8.11, the connect timeout runs for a transfer that libcurl holds back.
+                if result == .timedOut, exchange.isHeld {
+                    rejoin(exchange, on: carrier)
+                    continue
+                }
                 if result == .http2Failed { carrier.retireConnection() }
                 let outcome = carrier.outcome(of: exchange, with: result)
                 if case .failure(let failure) = outcome, exchange.progress.isConnecting, let lane = exchange.lane {
@@ -341,8 +343,8 @@
                 }
                 let deadline = exchange.deadline(on: self)
                 if deadline <= now {
-                    let failure =
-                        exchange.isWaiting ? starvation(of: exchange, &holders) : exchange.lateness(on: self)
+                    let isStarved = exchange.isWaiting || exchange.isHeld
+                    let failure = isStarved ? starvation(of: exchange, &holders) : exchange.lateness(on: self)
                     end(exchange, exchange.outcome(failing: failure))
                 } else {
                     note(deadline)
@@ -370,6 +372,7 @@
                 // handle.
                 let usualCount = if case .success = outcome { 1 } else { 0 }
                 release(carrier, of: exchange, isReusable: exchange.progress.timesSent == usualCount)
+                if usualCount == 0 { mayBeginHeld = true }
             }
             if let lane = exchange.lane { queue.leave(lane, ticket: exchange.ticket) }
             exchange.endProgress()
@@ -423,7 +426,10 @@
         }
 
         func act(on socket: CInt, _ ready: CInt) {
-            if socket == Self.noSocket { libcurlDeadline = .max }
+            if socket == Self.noSocket {
+                mayBeginHeld = false
+                if libcurlDeadline <= now { libcurlDeadline = .max }
+            }
             var running: CInt = 0
             // Without memory, libcurl may not have told which sockets and times it waits for, so its transfers would
             // never end.
@@ -433,8 +439,8 @@
         /// The nanoseconds until the next deadline, or -1 without a deadline.
         private var waitingTime: Int64 {
             let next = min(libcurlDeadline, ownDeadline, idleDeadline)
-            guard next != .max else { return -1 }
-            return next > now ? Int64(clamping: next - now) : 0
+            guard next != .max || mayBeginHeld else { return -1 }
+            return next > now && !mayBeginHeld ? Int64(clamping: next - now) : 0
         }
 
         @discardableResult

@@ -168,8 +168,8 @@
                 httpVersion == .http1 || httpVersion == .http2OverTLS,
                 case .pulled(let source) = content, source.length == nil
             else { return nil }
-            return "a URL and headers of more than 32 KiB before a body of unknown length require libcurl 8.7 or later, "
-                + "and the system's libcurl is older (set the length of the body)"
+            return "a URL and headers of more than 32 KiB before a body of unknown length require libcurl 8.7 or "
+                + "later, and the system's libcurl is older (set the length of the body)"
         }
     }
 

@@ -24,6 +24,7 @@
         static let couldNotConnect = Self(rawValue: 7)
         static let http2Failed = Self(rawValue: 16)
         static let truncated = Self(rawValue: 18)
+        static let timedOut = Self(rawValue: 28)
         static let badArgument = Self(rawValue: 43)
         static let cannotUpload = Self(rawValue: 25)
         static let noResponse = Self(rawValue: 52)
@@ -31,6 +32,7 @@
         static let receiveFailed = Self(rawValue: 56)
         static let again = Self(rawValue: 81)
         static let pinMismatch = Self(rawValue: 90)
+        static let streamEnded = Self(rawValue: 92)
 
         /// Returns the failure that the code describes.
         ///

@@ -87,7 +87,9 @@
             exchange.progress.isConnecting = false
             reader.begin(isHead: exchange.plan.method == .head)
             if isOfHTTP10, case .pulled(let source) = exchange.plan.content, source.length == nil {
-                return fail(CurlResult.cannotUpload.failure(reason: "", wasSent: false))
+                endTransfer()
+                loop.close(self)
+                return loop.join(exchange)
             }
             exchange.progress.timesSent += 1
             exchange.progress.lastActivity = loop.now
@@ -95,6 +97,9 @@
             watch()
             send()
         }
+
+        /// Whether a part of the request has not been sent.
+        var isSending: Bool { sending != .nothing }
 
         /// Whether a further request may be sent now: the connection isn't too old, and the server has neither sent a
         /// byte nor closed it.

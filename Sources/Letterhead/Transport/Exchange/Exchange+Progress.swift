@@ -18,7 +18,9 @@
             /// Whether a host name is looked up or a connection is opened for the transfer, and whether that is because
             /// libcurl has closed a direct connection before its first use.
             var (isConnecting, isReopening) = (false, false)
-            /// Whether the server had closed all connections that libcurl used for the transfer.
+            /// Whether libcurl has chosen a connection that a different transfer uses and that can't be shared.
+            var isMisplaced = false
+            /// Whether the server had closed all connections that libcurl used for the transfer, or it was misplaced.
             var needsNewConnection = false
             /// Whether the connection uses HTTP/2 or HTTP/3, regardless of what the status line claims.
             var isMultiplexed = false
@@ -32,6 +34,8 @@
             /// Whether the response was complete while the request body was still being sent.
             var isAnsweredEarly = false
 
+            /// Whether a part of the request was still to be sent when the time limit for the first byte was last checked.
+            var isSending = false
             // Whether receiving has paused because the buffer is full, or sending because no bytes are available.
             var (isReceivePaused, isSendPaused) = (false, false)
         }
@@ -107,7 +111,7 @@
         /// When the transfer times out without further activity.
         func deadline(on loop: CurlLoop) -> UInt64 {
             min(
-                progress.loadDeadline, progress.attemptDeadline, idleDeadline, firstByteDeadline,
+                progress.loadDeadline, progress.attemptDeadline, idleDeadline, firstByteDeadline(on: loop),
                 queueDeadline(on: loop))
         }
 
@@ -123,25 +127,44 @@
         }
 
         private var phase: String {
-            if wasSent { return progress.hasHead ? "receiving the body" : "waiting for the response" }
+            if isOnConnection { return progress.hasHead ? "receiving the body" : "waiting for the response" }
             return progress.isConnecting ? "connecting" : "waiting for a free connection"
         }
 
+        /// Whether a connection has a part of the request, and no new one is being opened to send it again.
+        private var isOnConnection: Bool { wasSent && (connection != nil || !plan.isDirect) }
+
         private var idleDeadline: UInt64 {
-            guard wasSent, !progress.isReceivePaused else { return .max }
+            guard isOnConnection, !progress.isReceivePaused else { return .max }
             return progress.lastActivity.addingUnlessOver(plan.idleTimeout)
         }
 
-        private var firstByteDeadline: UInt64 {
-            guard wasSent, !progress.hasAnswer else { return .max }
-            return progress.lastActivity.addingUnlessOver(plan.firstByteTimeout)
+        private func firstByteDeadline(on loop: CurlLoop) -> UInt64 {
+            guard isOnConnection, !progress.hasAnswer, plan.firstByteTimeout < .max else { return .max }
+            // Until the request is sent, this is only when to look again.
+            let isSending = connection?.isSending ?? carrier?.isSending ?? false
+            // libcurl doesn't tell when it sends the last byte.
+            if carrier != nil, progress.isSending, !isSending { progress.lastActivity = loop.now }
+            progress.isSending = isSending
+            guard isSending else { return progress.lastActivity.addingUnlessOver(plan.firstByteTimeout) }
+            return loop.now.addingUnlessOver(plan.firstByteTimeout / 8 + 1_000_000)
         }
+
+        /// Whether libcurl holds the transfer back, because its connections carry no further one.
+        var isHeld: Bool { carrier != nil && !isOnConnection && !progress.isConnecting }
 
         /// When the wait for a connection fails, if no connection becomes free before then.
         func queueDeadline(on loop: CurlLoop) -> UInt64 {
-            guard isWaiting, let lane else { return .max }
-            let lastBegun = loop.queue.hasRoom(lane) ? loop.lastBegun : lane.lastBegun
-            return max(progress.lastActivity, lastBegun).addingUnlessOver(loop.queueTimeout)
+            guard let lane, isWaiting || isHeld else { return .max }
+            let lastBegun = isWaiting && loop.queue.hasRoom(lane) ? loop.lastBegun : lane.lastBegun
+            return max(progress.lastActivity, lastBegun).addingUnlessOver(queueLimit(on: loop))
+        }
+
+        /// The longest wait for a connection, in nanoseconds.
+        func queueLimit(on loop: CurlLoop) -> UInt64 {
+            // libcurl may hold the transfer back until a connection is open, which has a limit of its own.
+            let isLimited = !isWaiting && plan.connectTimeout < Int(CInt.max)
+            return max(loop.queueTimeout, isLimited ? UInt64(plan.connectTimeout) * 1_000_000 : 0)
         }
     }
 #endif
