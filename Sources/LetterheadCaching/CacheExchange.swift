@@ -33,7 +33,8 @@ struct CacheExchange: Sendable {
             switch CacheRules.use(of: entry.head, for: demand, now: cache.seconds) {
             case .fresh:
                 if let hit = reuse(entry, as: .hit, reason: "") { return hit }
-            case .stale(let validatesLater):
+            case .stale(let mayValidate):
+                let validatesLater = mayValidate && !demand.onlyIfCached
                 if let stale = reuse(
                     entry, as: .stale, reason: validatesLater ? "validated later" : "a stale response is allowed")
                 {
@@ -67,17 +68,32 @@ struct CacheExchange: Sendable {
     }
 
     private func sending(_ reason: String) async throws(HTTPError) -> HTTPResponse {
-        var response = try await next.load(request)
+        var response = try await forwarded()
         response.cacheDecision = CacheDecision(outcome: .bypassed, reason: reason)
         return response
     }
 
-    /// Sends a request with a method other than GET, HEAD and QUERY. If the method is unsafe and the request succeeds,
-    /// the stored responses for its URL are removed.
+    /// Sends the request. If its method is unsafe and its status isn't an error, the stored responses for its URL are
+    /// removed, even if the body of the response can't be received.
+    private func forwarded() async throws(HTTPError) -> HTTPResponse {
+        do throws(HTTPError) {
+            let response = try await next.load(request)
+            invalidate(after: response)
+            return response
+        } catch {
+            if let response = error.response { invalidate(after: response) }
+            throw error
+        }
+    }
+
+    private func invalidate(after response: HTTPResponse) {
+        for url in CacheRules.invalidated(by: response, to: request) { cache.remove(url: url) }
+    }
+
+    /// Sends a request with a method other than GET, HEAD and QUERY.
     private func unsafe() async throws(HTTPError) -> HTTPResponse {
         if request.caching == .onlyIfCached { throw notCached }
-        var response = try await next.load(request)
-        for url in CacheRules.invalidated(by: response, to: request) { cache.remove(url: url) }
+        var response = try await forwarded()
         response.cacheDecision = CacheRules.Refusal.method.decision
         return response
     }
@@ -253,7 +269,10 @@ extension CacheExchange {
     }
 
     private func staleReplacement(error: HTTPError, with entry: CachedEntry, demand: CacheDemand) -> HTTPResponse? {
-        guard ![.cancelled, .resetInProgress, .invalidRequest, .signatureSpent].contains(error.code),
+        let others: [HTTPError.Code] = [
+            .cancelled, .resetInProgress, .invalidRequest, .signatureSpent, .responseTooLarge,
+        ]
+        guard !others.contains(error.code),
             CacheRules.mayReplaceError(entry.head, for: demand, now: cache.seconds)
         else { return nil }
         return reuse(entry, as: .stale, reason: "the validation failed: \(error.code)")

@@ -34,7 +34,8 @@ struct CacheForward: Sendable {
             return response
         }
         guard let data = response.body.buffered else { return streaming(response, head, ticket) }
-        response.cacheDecision = save(data, head, ticket)
+        let isProven = !response.metrics.hasUnauthenticatedEnd
+        response.cacheDecision = isProven ? save(data, head, ticket) : CacheRules.Refusal.truncated.decision
         cache.state.withLock { $0.end(ticket) }
         return response
     }
@@ -63,7 +64,13 @@ struct CacheForward: Sendable {
             recording.append(piece)
             return piece
         }
-        response.body.onEnd { if case .complete = $0 { recording.finish() } else { recording.discard() } }
+        // The closure must not keep the body.
+        var withoutBody = response
+        withoutBody.body = HTTPResponseBody()
+        response.body.onEnd { [withoutBody] end in
+            let isProven = !withoutBody.metrics.hasUnauthenticatedEnd
+            if case .complete = end, isProven { recording.finish() } else { recording.discard() }
+        }
         response.cacheDecision = CacheDecision(outcome: .stored, reason: "when its body has been read")
         return response
     }

@@ -17,6 +17,7 @@ enum CacheRules {
         case body = "the body of the request cannot be compared"
         case tooLarge = "the body is larger than the store accepts"
         case changedBelow = "a link below has added a credential, or has changed the path or a field that Vary names"
+        case truncated = "nothing proves that the body is complete"
         case outdated = "the response was invalidated while it was received"
     }
 

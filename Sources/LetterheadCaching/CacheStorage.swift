@@ -68,8 +68,8 @@ enum CachedBody: Sendable {
 struct CacheKey: Hashable, Sendable {
     /// The URL without a fragment, with the scheme and the host in lower case.
     let url: String
-    /// The credentials or the signature identity in the request, and a hash of the body if the method is QUERY. It may
-    /// contain secrets, and is stored only as a hash.
+    /// The credentials or the signature identity in the request, its `Host` if it was set, and a hash of the body if the
+    /// method is QUERY. It may contain secrets, and is stored only as a hash.
     let identity: String
 
     /// The largest QUERY body that the cache compares, in bytes.
@@ -85,6 +85,8 @@ struct CacheKey: Hashable, Sendable {
         where field.name != .cookie && signature?.headers.contains(field.name) != true && isSecret(field) {
             identity += ASCII.lowercased(field.name.rawValue) + ":" + field.value + "\n"
         }
+        // A Host field names a resource that the URL doesn't name (RFC 9110, 7.1).
+        if let host = request.headers[.host] { identity += "host:" + ASCII.lowercased(host) + "\n" }
         if request.method == .query {
             guard request.body.isReplayable, (request.body.contentLength ?? 0) <= Self.longestBody,
                 let body = try? request.body.encode(), body.count <= Self.longestBody

@@ -104,6 +104,8 @@ enum Vary {
         {
             return "#" + SHA256Hash.hash(Array(value.utf8)).map { String($0, radix: 16) }.joined(separator: ".")
         }
+        // A quoted string may contain commas.
+        guard !value.utf8.contains(UInt8(ascii: "\"")) else { return value }
         let members = ASCII.members(of: [value])
         guard fieldName == .acceptLanguage else { return members.joined(separator: ",") }
         // The order of languages with the same quality has no meaning, and neither has their case.

@@ -143,7 +143,7 @@ import Testing
 
     @Test(arguments: [
         ("1, 2", "1,2", "Foo", true), (" 1 ,2 ", "1,2", "Foo", true), ("2,1", "1,2", "Foo", false),
-        ("A", "a", "Foo", false), ("en, de", "de, EN", "Accept-Language", true),
+        ("A", "a", "Foo", false), ("\"a, b\"", "\"a,b\"", "Foo", false), ("en, de", "de, EN", "Accept-Language", true),
         ("en;q=0.5, de", "de,en; q=0.5", "Accept-Language", true), ("en", "de", "Accept-Language", false),
     ])
     func `varied fields with the same meaning are equal`(left: String, right: String, name: String, isEqual: Bool) {

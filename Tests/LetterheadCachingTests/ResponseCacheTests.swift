@@ -2,6 +2,7 @@
 import Foundation
 import LetterheadTesting
 import Synchronization
+import TestKit
 import Testing
 
 @testable import Letterhead
@@ -146,6 +147,67 @@ import Testing
             #expect(error?.code == .notCached)
         }
         #expect(scene.server.requests.count == 1)
+    }
+
+    @Test func `a stale response for a request that must not be sent is not validated later`() async throws {
+        let scene = CacheScene.counting("max-age=1, stale-while-revalidate=60")
+        let (cache, client) = try await scene.stale()
+        #expect(try await client.get { $0.caching = .onlyIfCached }.cache == .stale)
+        #expect(cache.validations.running == 0 && scene.server.requests.count == 1)
+    }
+
+    @Test func `a Host field separates responses`() async throws {
+        let client = CacheScene.counting("max-age=60").client()
+        for (host, text) in [("a.test", "body 1"), ("b.test", "body 2"), ("A.test", "body 1")] {
+            #expect(try await client.get { $0.headers[.host] = host }.text == text)
+        }
+        #expect(try await client.get().text == "body 3")
+    }
+
+    /// A POST as a live stream, and a POST whose response is too large.
+    @Test(arguments: [true, false])
+    func `each POST that the server has processed removes the stored response`(isLive: Bool) async throws {
+        let count = Counter()
+        let client = CacheScene { request in
+            var response = HTTPResponse(request: request, status: .ok, headers: ["Cache-Control": "max-age=60"])
+            if request.method == .post, !isLive {
+                throw HTTPError(.responseTooLarge, request: request, response: response)
+            }
+            response.body = HTTPResponseBody(Data("body \(count.next())".utf8))
+            return response
+        }.client()
+        #expect(try await client.get().text == "body 1")
+        _ = try? await client.get { ($0.method, $0.isLiveStream) = (.post, isLive) }
+        #expect(try await client.get().cache == .stored)
+    }
+
+    @Test func `a response that is too large is not replaced by a stale one`() async throws {
+        let isLarge = Mutex(false)
+        let scene = CacheScene { request in
+            let response = HTTPResponse(
+                request: request, status: .ok,
+                headers: ["Cache-Control": "max-age=1, stale-if-error=60", "ETag": "\"a\""])
+            if isLarge.withLock({ $0 }) { throw HTTPError(.responseTooLarge, request: request, response: response) }
+            return response
+        }
+        let (_, client) = try await scene.stale()
+        isLarge.withLock { $0 = true }
+        let error = await #expect(throws: HTTPError.self) { try await client.get() }
+        #expect(error?.code == .responseTooLarge)
+    }
+
+    @Test(arguments: [HTTPResponse.Delivery.buffered, .streamed])
+    func `a body that may be truncated is not stored`(delivery: HTTPResponse.Delivery) async throws {
+        let client = CacheScene { request in
+            let left = Mutex([Data("half".utf8)])
+            let pull = { @Sendable () -> Data? in left.withLock { $0.popLast() } }
+            var response = HTTPResponse(request: request, status: .ok, headers: ["Cache-Control": "max-age=60"])
+            response.body =
+                delivery == .streamed ? HTTPResponseBody(length: nil, pull: pull) : HTTPResponseBody(Data("half".utf8))
+            response.metrics.hasUnauthenticatedEnd = true
+            return response
+        }.client()
+        for _ in 0..<2 { #expect(try await client.get { $0.responseDelivery = delivery }.cache != .hit) }
     }
 
     @Test func `a malformed request is refused even if its response is stored`() async throws {
