@@ -96,14 +96,17 @@ struct CookieTable {
 
     mutating func takeUnsaved() -> ArraySlice<CookieJar.Cookie> { exchange(&unsaved, with: []) }
 
-    /// If a limit is exceeded, removes the expired cookies, and then the least recently used ones.
+    /// If a limit is exceeded, removes the expired cookies, and then the least recently used ones. Of a domain, those
+    /// that http may set are removed first, so that http can't remove the others (RFC 6265bis, 5.7).
     ///
     /// It removes a few more than necessary, so that a full jar isn't sorted for each response. Call it once for all
     /// cookies of a response.
     mutating func trim(at now: Date) {
         if isOverfull {
             for cookies in domains.values where cookies.count > Self.limits.domain {
-                for cookie in Self.superfluous(cookies, limit: Self.limits.domain, now: now) { remove(cookie) }
+                for cookie in Self.superfluous(cookies, limit: Self.limits.domain, now: now, keepsSecure: true) {
+                    remove(cookie)
+                }
             }
             isOverfull = false
         }
@@ -112,13 +115,16 @@ struct CookieTable {
     }
 
     private static func superfluous(
-        _ cookies: some Sequence<CookieJar.Cookie>, limit: Int, now: Date
+        _ cookies: some Sequence<CookieJar.Cookie>, limit: Int, now: Date, keepsSecure: Bool = false
     ) -> [CookieJar.Cookie] {
         let (expired, current) = cookies.reduce(into: ([CookieJar.Cookie](), [CookieJar.Cookie]())) { parts, cookie in
             if cookie.hasExpired(at: now) { parts.0.append(cookie) } else { parts.1.append(cookie) }
         }
         guard current.count > limit else { return expired }
-        let oldest = current.sorted { ($0.lastUsed, $0.order) < ($1.lastUsed, $1.order) }
+        let oldest = current.sorted { left, right in
+            guard !keepsSecure || left.isSecure == right.isSecure else { return right.isSecure }
+            return (left.lastUsed, left.order) < (right.lastUsed, right.order)
+        }
         return expired + oldest.prefix(current.count - limit + limit / 32)
     }
 }

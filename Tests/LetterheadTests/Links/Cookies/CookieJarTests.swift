@@ -145,6 +145,16 @@ import Testing
         #expect(jar.cookies.map(\.value) == ["1"] && server.requests.last?.headers[.cookie] == nil)
     }
 
+    @Test func `many cookies over http do not remove the one that http may not replace`() async throws {
+        let jar = CookieJar()
+        let (secure, _) = try client(jar, setting: ["session=good; Secure; Path=/"])
+        try await secure.send(Login())
+        let fields = (0..<200).map { "n\($0)=1; Path=/" } + ["session=evil; Path=/"]
+        let (plain, _) = try client(jar, url: "http://www.example.com/", setting: fields)
+        for _ in 0..<2 { try await plain.send(Login()) }
+        #expect(jar.cookies.filter { $0.name == "session" }.map(\.value) == ["good"])
+    }
+
     @Test func `180 cookies of a domain and 3,000 in all are kept, and the least recently used go first`() throws {
         let time = Mutex(Date(timeIntervalSince1970: 1_800_000_000))
         let jar = CookieJar(now: { time.withLock { $0 } })
