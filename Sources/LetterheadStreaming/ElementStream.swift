@@ -81,7 +81,7 @@ struct ElementStream<Parser: ElementParser>: Sendable {
 
     /// Returns the request for the next connection, or nil to send the last request again.
     var resume: (@Sendable () async throws -> StreamConnection?)?
-    private(set) var parser: Parser
+    var parser: Parser
     /// The current response without its body.
     private(set) var head: HTTPResponse?
 
@@ -120,7 +120,11 @@ struct ElementStream<Parser: ElementParser>: Sendable {
     mutating func next() async throws -> Parser.Element? {
         do {
             // Fast path: most elements are in a chunk that has already arrived.
-            if state == .connected, let element = try nextInPiece() { return element }
+            do {
+                if state == .connected, let element = try nextInPiece() { return element }
+            } catch let error as HTTPError where reconnects {
+                try await startAgain(after: error)
+            }
             if state == .notConnected { try await begin() }
             return try await nextOfConnection()
         } catch {
@@ -185,15 +189,19 @@ struct ElementStream<Parser: ElementParser>: Sendable {
         do {
             try await connect(after: nil)
         } catch let error as HTTPError where reconnects && connections.restart != nil {
-            try await restart(after: error)
-            try await connectAgain(after: error)
+            try await startAgain(after: error)
         }
     }
 
     /// Returns the next element, and reconnects when a connection has ended. Returns nil if the stream has ended.
     private mutating func nextOfConnection() async throws -> Parser.Element? {
         while state == .connected {
-            if let element = try nextInPiece() { return element }
+            do {
+                if let element = try nextInPiece() { return element }
+            } catch let error as HTTPError where reconnects {
+                try await startAgain(after: error)
+                continue
+            }
             do {
                 if let piece = try await pieces?.next() {
                     parser.append(piece)
@@ -263,18 +271,32 @@ extension ElementStream {
                 throw error.with(response: error.response ?? head, mayHaveBeenSent: true)
             }
             try refuseIfStale()
+            if let cause = unrestarted { try await restart(after: cause) }
+            guard unrestarted == nil else { continue }
+            var refusal: HTTPError?
             do {
-                if let cause = unrestarted { try await restart(after: cause) }
-                guard unrestarted == nil else { continue }
                 if let next = try await resume?() { replace(by: next) }
                 resume = nil
-                try refuseToRepeat(after: error)
-                return try await connect(after: parser.lastID)
+                refusal = try refusalToRepeat(after: error)
+                if refusal == nil { return try await connect(after: parser.lastID) }
             } catch let failure as HTTPError {
                 if !failure.isTemporary() { try await restart(after: failure) }
                 error = failure
             }
+            // No later attempt would send the request, even if the error is temporary.
+            if let refusal {
+                try await restart(after: refusal)
+                error = refusal
+            }
         }
+    }
+
+    /// Starts the stream again after an error that would end it.
+    ///
+    /// - Throws: the error, if nothing restarts the stream.
+    private mutating func startAgain(after error: HTTPError) async throws {
+        try await restart(after: error)
+        try await connectAgain(after: error)
     }
 
     /// Replaces the request by a request that starts the stream again. If the caller's closure fails temporarily, the
@@ -299,11 +321,12 @@ extension ElementStream {
         parser.forgetID()
     }
 
-    private func refuseToRepeat(after error: HTTPError?) throws {
-        guard !isNew, error?.mayHaveBeenSent != false, let connections else { return }
+    /// Returns the error if the request was sent and may not be sent again.
+    private func refusalToRepeat(after error: HTTPError?) throws -> HTTPError? {
+        guard !isNew, error?.mayHaveBeenSent != false, let connections else { return nil }
         let request = try request()
-        guard !connections.reconnection.allowsRepeating(request) else { return }
-        throw error
+        guard !connections.reconnection.allowsRepeating(request) else { return nil }
+        return error
             ?? HTTPError(
                 .invalidRequest, request: request,
                 message:

@@ -14,6 +14,9 @@ struct EventStreamParser: ElementParser {
     var lastID: String { fields.lastID }
     var reconnectionTime: Duration? { fields.reconnectionTime }
 
+    /// Whether an event is the last one of the stream, which may lack its blank line.
+    var isLast: (@Sendable (ServerSentEvent) -> Bool)?
+
     mutating func forgetID() { fields.lastID = "" }
 
     /// - Parameter limit: the maximum number of bytes in a line and in event data.
@@ -37,15 +40,14 @@ struct EventStreamParser: ElementParser {
 
     mutating func next() throws -> ServerSentEvent? { try Self.next(&lines, &fields) }
 
-    /// Returns nil. An event is complete only at the blank line after it, so an event at the end of the body is
-    /// dropped.
-    func end() -> ServerSentEvent? { nil }
-
-    /// The event that the body ended with, although the blank line that completes it is missing.
-    var incompleteEvent: ServerSentEvent? {
+    /// Returns the event that the body ended with, if it is the last one of the stream. Some servers end the body
+    /// directly after it. An event is complete only at the blank line after it, so any other event is dropped.
+    func end() -> ServerSentEvent? {
+        guard let isLast else { return nil }
         var (lines, fields) = (lines, fields)
         lines.append(Data("\n\n".utf8))
-        return (try? Self.next(&lines, &fields)) ?? nil
+        guard let event = try? Self.next(&lines, &fields), isLast(event) else { return nil }
+        return event
     }
 
     private static func next(_ lines: inout LineSplitter, _ fields: inout EventFields) throws -> ServerSentEvent? {

@@ -84,7 +84,7 @@ private struct EventChoice<Value: Decodable & Sendable, Failure: Decodable & Sen
     init(names: Set<String>?, sentinel: String?) { (self.names, self.sentinel) = (names, sentinel) }
 
     mutating func reading(of event: ServerSentEvent) throws -> Reading {
-        if isLast(event) { return .end }
+        if let sentinel, Self.isLast(event, sentinel) { return .end }
         let isChosen = names?.contains(event.event)
         if event.event.isSame(as: "error"), isChosen != true { return .failure }
         if isChosen != true, event.event.isSame(as: "ping") || event.data.isEmpty { return .skipped }
@@ -97,8 +97,8 @@ private struct EventChoice<Value: Decodable & Sendable, Failure: Decodable & Sen
         }
     }
 
-    func isLast(_ event: ServerSentEvent) -> Bool {
-        sentinel.map { event.data.isSame(as: $0) || event.event.isSame(as: $0) } == true
+    static func isLast(_ event: ServerSentEvent, _ sentinel: String) -> Bool {
+        event.data.isSame(as: sentinel) || event.event.isSame(as: sentinel)
     }
 
     private mutating func rules(for event: ServerSentEvent) -> (hasFailures: Bool, isVague: Bool) {
@@ -159,7 +159,11 @@ private struct EventValues<Value: Decodable & Sendable, Failure: Decodable & Sen
     let undecodable: ServerSentEvent.Undecodable
 
     func makeAsyncIterator() -> Iterator {
-        Iterator(events: events.makeAsyncIterator(), choice: choice, undecodable: undecodable)
+        var events = events.makeAsyncIterator()
+        if let sentinel = choice.sentinel {
+            events.stream.parser.isLast = { EventChoice<Value, Failure>.isLast($0, sentinel) }
+        }
+        return Iterator(events: events, choice: choice, undecodable: undecodable)
     }
 
     struct Iterator: AsyncIteratorProtocol {
@@ -186,8 +190,6 @@ private struct EventValues<Value: Decodable & Sendable, Failure: Decodable & Sen
                     }
                 }
                 guard let ended = events.take(), let sentinel = choice.sentinel else { return nil }
-                // Some servers end the body directly after the last event, without a blank line.
-                if ended.stream.parser.incompleteEvent.map(choice.isLast) == true { return nil }
                 throw ended.stream.error(
                     .invalidResponse, "the event stream ended without its final event \"\(sentinel)\"")
             } catch {

@@ -69,8 +69,12 @@ struct EventValuesTests {
         async throws
     {
         let mock = MockLoader { stream($0, "data: 1\n\ndata: 2\n\n\(last)") }
-        let values = client(mock).events(of: TestEndpoint(), as: Int.self, endingWith: "[DONE]")
-        #expect(try await values.all() == [1, 2])
+        for reconnection in [Reconnection.never, .whenClosed(Backoff(clock: TestClock(isAutomatic: true)))] {
+            let values = client(mock).events(
+                of: TestEndpoint(), as: Int.self, endingWith: "[DONE]", reconnecting: reconnection)
+            #expect(try await values.all() == [1, 2])
+        }
+        #expect(mock.requests.count == 2)
     }
 
     @Test func `a stream that ends without its final event is an error after its values`() async throws {

@@ -3,6 +3,7 @@ import Foundation
 import Letterhead
 import LetterheadStreaming
 import LetterheadTesting
+import Synchronization
 import TestKit
 import Testing
 
@@ -283,6 +284,50 @@ struct FollowingTests {
         #expect(changes.map(\.revision) == [1, 2] && positions(mock) == [nil, "1", "2"])
         let message = try #require((error as? HTTPError)?.message)
         #expect(message.contains("POST is not idempotent") && message.contains("idempotent(key: .none)"))
+    }
+
+    /// A status, and a body that fails before its first value. Both errors are temporary, and nothing may repeat the POST.
+    @Test(arguments: [HTTPError.Code.unacceptableStatus, .connectionLost])
+    func `a POST that fails for a time is restarted, or ends the stream`(code: HTTPError.Code) async throws {
+        for restarts in [true, false] {
+            let mock = MockLoader()
+                .then { stream($0, "{\"revision\":1}\n") }
+                .then {
+                    code == .connectionLost
+                        ? stream($0, "", failing: code) : HTTPResponse(request: $0, status: .serviceUnavailable)
+                }
+                .then { stream($0, "{\"revision\":7}\n") }
+                .then { HTTPResponse(request: $0, status: .noContent) }
+            let asked = Counter()
+            let (changes, error) = await client(mock).values(
+                of: PostWatch(), as: Change.self, reconnecting: reconnection,
+                resuming: { PostWatch(after: $0.revision) },
+                restarting: { _ in
+                    asked.next()
+                    return restarts ? PostWatch(after: 6) : nil
+                }
+            ).allAndError()
+            #expect(changes.map(\.revision) == (restarts ? [1, 7] : [1]) && asked.value == 1)
+            #expect(positions(mock) == (restarts ? [nil, "1", "6", "7"] : [nil, "1"]))
+            #expect((error as? HTTPError)?.code == (restarts ? nil : code))
+        }
+    }
+
+    @Test func `a value over the limit restarts the stream`() async throws {
+        let mock = MockLoader()
+            .then { stream($0, "{\"revision\":1}\n{\"revision\":12345678901234567890}\n") }
+            .then { stream($0, "{\"revision\":3}\n") }
+            .then { HTTPResponse(request: $0, status: .noContent) }
+        let codes = Mutex<[HTTPError.Code]>([])
+        let values = client(mock).values(
+            of: Watch(), as: Change.self, limit: 30, reconnecting: reconnection,
+            resuming: { Watch(after: $0.revision) },
+            restarting: { error in
+                codes.withLock { $0.append(error.code) }
+                return Watch(after: 2)
+            })
+        #expect(try await values.all().map(\.revision) == [1, 3])
+        #expect(positions(mock) == [nil, "2", "3"] && codes.withLock { $0 } == [.responseTooLarge])
     }
 
     @Test func `a marked POST with a body that can be sent once names the body and not the method`() async throws {
