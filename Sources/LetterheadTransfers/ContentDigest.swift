@@ -32,9 +32,10 @@ public struct ContentDigest: Sendable, Hashable {
 
     /// Returns the SHA-256 digest in `Repr-Digest`, which covers the whole representation (RFC 9530, 2): `sha-256=:…:`.
     /// Digests with other algorithms are ignored, and so is a digest that includes a content coding.
-    static func reported(in headers: HTTPHeaders) -> ContentDigest? {
-        guard !headers.contains(.contentEncoding) else { return nil }
-        return ASCII.members(of: headers.values(for: "Repr-Digest")).lazy.filter { $0.begins(with: "sha-256=:") }
+    static func reported(by response: HTTPResponse) -> ContentDigest? {
+        guard !response.headers.contains(.contentEncoding), !response.isDecoded else { return nil }
+        let members = ASCII.members(of: response.headers.values(for: "Repr-Digest"))
+        return members.lazy.filter { $0.begins(with: "sha-256=:") }
             .map { sha256(String($0.split(at: ":", omittingEmpty: false)[1])) }.first { !$0.isMalformed }
     }
 }

@@ -148,11 +148,11 @@ extension HTTPClient {
         request.acceptedStatuses = HTTPStatusSet.success.union([.notFound, .gone, .methodNotAllowed, .notImplemented])
         let entry = try request.storing(isSent: false) { try store.entry(upload.id) }
         let current = try request.storing { try entry.upload() }
-        // A server has chosen the URL. The origin in the argument isn't trusted, because a program may have decoded the
-        // value.
-        if current?.origin == nil || request.origin?.description != current?.origin {
-            request.removedHeaders = RedirectPolicy.standardWithheldHeaders
-        }
+        // A server has chosen the URL, so nothing is added to it. The origin in the argument isn't trusted, because a
+        // program may have decoded the value.
+        let isForeign = current?.origin == nil || request.origin?.description != current?.origin
+        request.removedHeaders = isForeign ? RedirectPolicy.standardWithheldHeaders : []
+        request.userInfo = nil
         do { try await send(request) } catch let error as HTTPError {
             guard [.badRequest, .forbidden].contains(error.response?.status) else { throw error }
             request.method = .head

@@ -62,13 +62,24 @@ final class MultipartReader: Sendable {
                     return part(state.partCount, headers)
                 case .bytes, .endOfPart: continue
                 case .end:
-                    // A short epilogue is read to its end, so that the connection can be reused.
-                    var rest = 16 << 10
-                    while rest > 0, let piece = try await state.pieces?.next() { rest -= piece.count }
-                    state.pieces = nil
+                    if let rest = state.pieces.take() { await Self.readEpilogue(rest) }
                     return nil
                 }
             }
+        }
+    }
+
+    /// Reads a short epilogue that arrives within a second, so that the connection can be reused. Its content and its
+    /// end don't matter (RFC 2046, 5.1.1).
+    private static func readEpilogue(_ pieces: HTTPResponseBody.Iterator) async {
+        await withTaskGroup { group in
+            group.addTask {
+                var (pieces, rest) = (pieces, 16 << 10)
+                while rest > 0, let piece = try? await pieces.next() { rest -= piece.count }
+            }
+            group.addTask { try? await Task.sleep(for: .seconds(1)) }
+            await group.next()
+            group.cancelAll()
         }
     }
 

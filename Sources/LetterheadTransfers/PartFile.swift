@@ -178,10 +178,11 @@ final class PartFile: Sendable {
         }
     }
 
-    /// Writes the complete part to the disk, before it replaces the destination. Its record is removed first: as soon
-    /// as the part has moved, the next part can have the same name.
+    /// Writes the complete part to the disk, and removes its record, before the part replaces the destination: as soon as
+    /// it has moved, the next part can have the same name. If writing fails, bytes may be lost, so the record must not
+    /// remain either.
     func finish() throws {
-        removeRecord()
+        defer { removeRecord() }
         try withDescriptor { guard fsync($0) == 0 else { throw POSIXError.last } }
     }
 

@@ -167,7 +167,7 @@ private struct ResumedDownload {
     }
 
     private func checkDigest(of response: HTTPResponse, in part: PartFile) async throws {
-        let expected = [link.digest, ContentDigest.reported(in: response.headers)].compactMap(\.self)
+        let expected = [link.digest, ContentDigest.reported(by: response)].compactMap(\.self)
         guard !expected.isEmpty else { return }
         let hash = try await FileBody(at: part.url).sha256()
         if expected.allSatisfy({ $0.matches(hash) }) { return }

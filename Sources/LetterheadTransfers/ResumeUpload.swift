@@ -154,7 +154,9 @@ private struct ResumedUpload {
             do {
                 last = try await append(range)
                 if last.isUploadComplete == true {
-                    guard range.upperBound == content.length || !last.status.isSuccess else { throw ended(last) }
+                    let told = last.headers.count(of: "Upload-Offset") ?? content.length
+                    let isWhole = range.upperBound == content.length && told == content.length
+                    guard isWhole || !last.status.isSuccess else { throw ended(last) }
                     return last
                 }
                 if last.status == .contentTooLarge, range.count > max(64 << 10, limits["min-append-size"] ?? 0) {
@@ -357,8 +359,9 @@ extension ResumedUpload {
     /// a redirect or a proxy can lead to any other response.
     mutating func accept(_ response: HTTPResponse, for range: Range<Int>) throws {
         let told = response.headers.count(of: "Upload-Offset")
-        guard response.status.isSuccess,
-            let new = told ?? (response.isUploadComplete == false ? range.upperBound : nil), new != range.lowerBound
+        let isConfirmed = response.isUploadComplete == false && !response.headers.contains("Upload-Offset")
+        guard response.status.isSuccess, let new = told ?? (isConfirmed ? range.upperBound : nil),
+            new != range.lowerBound
         else { throw refusal(of: response) }
         try advance(to: new, response)
         // Without this limit, a server could have the file requested byte by byte.

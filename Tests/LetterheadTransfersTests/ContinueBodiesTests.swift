@@ -53,6 +53,15 @@ import Testing
         #expect(error?.code == .connectionLost && mock.requests.count == 1)
     }
 
+    @Test func `a rest that breaks off after its last byte is complete`() async throws {
+        var rest = Mock.Response.rest()
+        (rest.length, rest.failure) = (nil, .connectionLost)
+        let mock = Mock([.broken(), rest])
+        let response = try await HTTPClient.over(mock, ContinueBodies(.immediately())).stream(Get<HTTPResponse>("a"))
+        #expect(try await response.body.data() == Data("abcdef".utf8))
+        #expect(mock.requests.count == 2)
+    }
+
     @Test func `a body that the transport decompresses breaks off`() async throws {
         // "Letterhead" in gzip, without the last bytes.
         let compressed = Data(base64Encoded: "H4sIAAAAAAACA/NJLSlJLcpITUwBACckWRwKAAAA")?.prefix(26) ?? Data()

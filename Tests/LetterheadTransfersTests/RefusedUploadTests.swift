@@ -288,6 +288,19 @@
             #expect(error?.code == .uploadMismatch && error?.message.contains("ended the upload before") == true)
         }
 
+        @Test func `an upload that the draft's server ends with a smaller offset is no success`() async throws {
+            let (server, box) = (UploadServer(.draft), try Outbox())
+            server.enqueue("PATCH", .fields(["Upload-Complete": "?1", "Upload-Offset": "10"]))
+            #expect(await failure { try await box.upload(to: server) }?.code == .uploadMismatch)
+        }
+
+        @Test func `an offset of the draft's server that can't be read is asked for`() async throws {
+            let (server, box) = (UploadServer(.draft), try Outbox())
+            server.enqueue("PATCH", .fields(["Upload-Complete": "?0", "Upload-Offset": "40, 40"]))
+            try await box.upload(to: server) { $0.chunkSize = 20_000 }
+            #expect(server.methods.contains("HEAD"))
+        }
+
         @Test(arguments: Kind.allCases)
         func `a creation without a usable Location is an error`(kind: Kind) async throws {
             let hint = "104 Upload Resumption Supported\r\nLocation: /films/7\r\n\r\nHTTP/1.1 "

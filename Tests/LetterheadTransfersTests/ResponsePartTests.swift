@@ -119,6 +119,19 @@ import Testing
         #expect(pulls.value == 17 && cancels.value == 1)
     }
 
+    @Test func `a body that breaks off after the last delimiter is complete`() async throws {
+        let pulls = Counter()
+        var response = HTTPResponse.multipart("")
+        response.body = HTTPResponseBody(
+            length: nil,
+            pull: {
+                guard pulls.next() == 1 else { throw HTTPError(.connectionLost, request: HTTPRequest()) }
+                return Data("--b\r\n\r\none\r\n--b--\r\n".utf8)
+            })
+        let all = await response.parts().readAll()
+        #expect(all.parts == [ReadPart("one")] && all.error == nil)
+    }
+
     @Test func `parts that are read at the same time are an error`() async throws {
         let (begun, begin) = AsyncStream.makeStream(of: Void.self)
         let (rest, add) = AsyncStream.makeStream(of: Data.self)

@@ -39,6 +39,24 @@ extension ResumedDownloadTests {
         await server.stop()
     }
 
+    @Test func `a digest of the server that covers a content coding is ignored`() async throws {
+        // "Letterhead" in gzip, and the digest of these bytes.
+        let compressed = try #require(Data(base64Encoded: "H4sIAAAAAAACA/NJLSlJLcpITUwBACckWRwKAAAA"))
+        let server = try await Script([
+            { _ in
+                MockServer.Response(
+                    headers: [
+                        "ETag": "\"1\"", "Content-Encoding": "gzip",
+                        "Repr-Digest": "sha-256=:wae7YTBAaN5XTmOJYAXC2Hxq1B0LzLl7hUlj+0T8y7Q=:",
+                    ], body: compressed)
+            }
+        ]).server()
+        let folder = try Folder()
+        try await download(server, to: folder)
+        #expect(folder.names == ["video.mp4"])
+        await server.stop()
+    }
+
     @Test(arguments: ["sha-256=AA", "sha-256=:AA:", "sha-256=::", "sha-256=:", "sha-512=:AA==:", ",", "sha-256=:!!!!:"])
     func `a digest of the server that is malformed or of another algorithm is ignored`(_ value: String) async throws {
         let server = try await Script([served(adding: ["Repr-Digest": value])]).server()

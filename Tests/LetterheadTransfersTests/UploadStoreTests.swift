@@ -246,8 +246,9 @@
                 }, try Outbox()
             )
             let client = HTTPClient(
-                environment: ServerEnvironment("https://api.test", headers: ["X-Env": "4"]),
-                authentication: .bearer("t"), transport: mock)
+                environment: ServerEnvironment("https://api.test", headers: ["X-Env": "4"], query: ["v": 2]),
+                authentication: .bearer("t"), transport: mock
+            ).header("X-Api-Key", "k").query("q", "5")
             var settings = UploadSettings()
             settings.kind = .tus
             _ = try? await client.upload(
@@ -264,6 +265,7 @@
             #expect(last.map(\.method) == [.delete, .head] && box.names.isEmpty)
             #expect(last.allSatisfy { $0.headers[.authorization] == (isSigned ? "Bearer t" : nil) })
             #expect(last.allSatisfy { $0.headers["X-Env"] == (isSigned ? "4" : nil) })
+            #expect(last.allSatisfy { ($0.headers["X-Api-Key"] == "k") == location.hasPrefix("/") && $0.query.isEmpty })
         }
 
         @Test(arguments: [

@@ -24,8 +24,8 @@ extension ClientDefaults {
             if request.redirectPolicy == nil, let own = options.redirectPolicy { request.redirectPolicy = own }
         }
         request.passEncoder()
-        if !headers.isEmpty { request.fill(headers: headers) }
-        guard !query.isEmpty else { return }
+        if !headers.isEmpty, request.removedHeaders.isEmpty { request.fill(headers: headers) }
+        guard !query.isEmpty, !request.isRedirected else { return }
         // The server has chosen the whole URL of such a page.
         if case .url = (request.template as? any PaginatedTemplate)?.position { return }
         request.query.fill(from: query)

@@ -42,6 +42,7 @@ struct ReceivedResponse: ~Copyable {
             body = HTTPResponseBody(try decoder?.decode(received, upTo: limit) ?? received)
         }
         var response = HTTPResponse(request: request, status: head.status, headers: head.headers, body: body)
+        if decoder != nil { response.isDecoded = true }
         response.provide(facts)
         guard !interim.isEmpty else { return response }
         response.interimResponses = try interim.map { lines throws(TransportFailure) in

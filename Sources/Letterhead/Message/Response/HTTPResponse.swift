@@ -282,6 +282,18 @@ extension HTTPResponse {
     }
 }
 
+extension HTTPResponse {
+    /// Whether the transport has removed a content coding from the body.
+    package var isDecoded: Bool {
+        get { self[option: IsDecoded.self] }
+        set { self[option: IsDecoded.self] = newValue }
+    }
+}
+
+private enum IsDecoded: HTTPRequestOption {
+    static let defaultOptionValue = false
+}
+
 private enum ReportsFailure: HTTPRequestOption {
     static let defaultOptionValue = false
 }
