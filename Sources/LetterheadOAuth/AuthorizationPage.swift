@@ -6,6 +6,8 @@ struct AuthorizationPage: Sendable {
     let endpoint: URL
     let redirectURI: URL
     let issuer: String?
+    /// Whether each callback must contain the issuer. If not, an issuer in a callback must still be this one.
+    var requiresIssuer = true
     let parameters: [String: String]
     let open: @Sendable (URL) async throws -> URL
 
@@ -106,7 +108,7 @@ struct AuthorizationCallback {
     private func checkIssuer() throws(HTTPAuthentication.Failure) {
         let issuer = try value(of: "iss")
         if let known = page.issuer {
-            guard issuer?.isSame(as: known) == true else {
+            guard issuer?.isSame(as: known) ?? !page.requiresIssuer else {
                 throw refused("its issuer differs from the issuer of the grant (RFC 9207)")
             }
         } else if let issuer {

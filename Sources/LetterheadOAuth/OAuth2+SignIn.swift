@@ -41,10 +41,8 @@ extension OAuth2 {
             open: @escaping @Sendable (URL) async throws -> URL
         ) -> SignIn {
             SignIn { server, _ throws(HTTPAuthentication.Failure) in
-                .authorizationCode(
-                    endpoint: try server.page(), redirectURI: redirectURI, scope: scope ?? server.scope,
-                    issuer: server.pageIssuer, parameters: server.parameters(parameters)
-                ) { try server.checked(await open($0)) }
+                let page = try server.page(redirectURI, parameters, open: open)
+                return OAuth2.Grant(kind: .authorizationCode(page), scope: scope ?? server.scope)
             }
         }
 
@@ -73,16 +71,13 @@ extension OAuth2 {
             within limit: Duration = .seconds(300), open: @escaping @Sendable (URL) async throws -> Void
         ) -> SignIn {
             SignIn { server, clock throws(HTTPAuthentication.Failure) in
-                let page = try server.page()
+                try server.checkPage()
                 return .custom(scope: scope ?? server.scope) { exchange in
                     let listener = try LoopbackListener(redirectURI)
-                    return try await exchange.authorizationCode(
-                        endpoint: page, redirectURI: listener.redirectURI, issuer: server.pageIssuer,
-                        parameters: server.parameters(parameters)
-                    ) { url in
-                        try server.checked(
-                            await listener.callback(of: url, within: limit, on: clock, open: open))
+                    let page = try server.page(listener.redirectURI, parameters) { url in
+                        try await listener.callback(of: url, within: limit, on: clock, open: open)
                     }
+                    return try await exchange.tokens(of: page)
                 }
             }
         }
@@ -90,26 +85,22 @@ extension OAuth2 {
 }
 
 extension OAuth2.Server {
-    fileprivate func page() throws(HTTPAuthentication.Failure) -> URL {
+    @discardableResult
+    fileprivate func checkPage() throws(HTTPAuthentication.Failure) -> URL {
         guard let authorizationEndpoint else {
             throw HTTPAuthentication.Failure(.misconfigured, "the server has no authorization endpoint")
         }
         return authorizationEndpoint
     }
 
-    fileprivate var pageIssuer: String? { sendsIssuer ? issuer : nil }
-
-    /// Returns the callback URL. Throws if the URL names a different issuer.
-    ///
-    /// A server may name itself in a callback although its metadata doesn't promise it. Without this check, the code
-    /// could come from a different issuer at the same origin (RFC 9207, 2.4).
-    fileprivate func checked(_ callback: URL) throws(HTTPAuthentication.Failure) -> URL {
-        guard let issuer, let named = HTTPRequest(url: callback).query["iss"],
-            !named.utf8.elementsEqual(issuer.utf8)
-        else { return callback }
-        throw HTTPAuthentication.Failure(
-            .malformed,
-            "the callback of the sign-in was refused: its issuer differs from the server's, \(issuer) (RFC 9207)")
+    /// Returns the page of a sign-in. A server may name itself in a callback although its metadata doesn't promise it.
+    /// Without a check, the code could then come from a different issuer at the same origin (RFC 9207, 2.4).
+    fileprivate func page(
+        _ redirectURI: URL, _ parameters: [String: String], open: @escaping @Sendable (URL) async throws -> URL
+    ) throws(HTTPAuthentication.Failure) -> AuthorizationPage {
+        AuthorizationPage(
+            endpoint: try checkPage(), redirectURI: redirectURI, issuer: issuer, requiresIssuer: sendsIssuer,
+            parameters: self.parameters(parameters), open: open)
     }
 
     /// Returns the parameters for each request to this server.

@@ -41,7 +41,8 @@ extension OAuth2 {
         public var accessToken: Secret
         /// Obtains the next access token. Nil if the server issued no refresh token.
         public var refreshToken: Secret?
-        /// The scopes that the server has granted, or nil if it hasn't named them.
+        /// The scopes that the server has granted, or nil if neither it nor the request has named them. A server may name
+        /// none if it grants the requested ones (RFC 6749, 5.1), which are then these.
         public var scope: Set<String>?
         /// When the access token expires by the device clock, or nil if the server hasn't told.
         public var expiresAt: Date?

@@ -33,7 +33,7 @@ extension OAuth2 {
     ///
     /// An exchange sends each request once, without following redirects. No description shows the form or the response,
     /// because both contain secrets.
-    public struct Exchange: Sendable {
+    public struct Exchange: Sendable, CustomStringConvertible, CustomReflectable {
         /// The scopes to request. If it is empty, the server chooses.
         public let scope: Set<String>
         private let endpoint: TokenEndpoint
@@ -66,6 +66,14 @@ extension OAuth2 {
         ) {
             (self.endpoint, self.scope, self.next, self.now, self.random) = (endpoint, scope, next, now, random)
         }
+
+        /// The origin of the token endpoint.
+        public var description: String {
+            "OAuth2.Exchange(\(HTTPRequest(url: endpoint.url).origin?.description ?? "no origin"))"
+        }
+
+        /// Contains only the description, so that `dump` prints no secrets.
+        public var customMirror: Mirror { Mirror(self, unlabeledChildren: [description]) }
 
         /// Requests tokens from the token endpoint.
         ///
@@ -100,7 +108,11 @@ extension OAuth2 {
         ) async throws(HTTPAuthentication.Failure) -> Tokens {
             let page = AuthorizationPage(
                 endpoint: page, redirectURI: redirectURI, issuer: issuer, parameters: parameters, open: open)
-            return try await tokens(page.form(client: endpoint.client, scope: scope, random: random))
+            return try await tokens(of: page)
+        }
+
+        func tokens(of page: AuthorizationPage) async throws(HTTPAuthentication.Failure) -> Tokens {
+            try await tokens(page.form(client: endpoint.client, scope: scope, random: random))
         }
 
         private func tokens(_ form: [(String, String)]) async throws(HTTPAuthentication.Failure) -> Tokens {

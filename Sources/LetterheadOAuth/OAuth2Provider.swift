@@ -137,8 +137,8 @@ extension OAuth2Provider {
     ) async throws -> OAuth2Credential {
         let form = [("grant_type", "refresh_token"), ("refresh_token", token.reveal())]
         return try await exchange(
-            form, asked: kept?.asked ?? grant.scope, refreshToken: token, members: kept?.tokens.members ?? [:],
-            for: need)
+            form, asked: kept?.asked ?? grant.scope, earlier: kept?.tokens.scope, refreshToken: token,
+            members: kept?.tokens.members ?? [:], for: need)
     }
 
     private func grantedAnew(
@@ -186,16 +186,16 @@ extension OAuth2Provider {
     }
 
     private func exchange(
-        _ form: [(String, String)], asked: Set<String>, refreshToken: Secret? = nil, members: [String: JSONValue] = [:],
-        for need: HTTPAuthentication.Need<OAuth2Credential>
+        _ form: [(String, String)], asked: Set<String>, earlier: Set<String>? = nil, refreshToken: Secret? = nil,
+        members: [String: JSONValue] = [:], for need: HTTPAuthentication.Need<OAuth2Credential>
     ) async throws -> OAuth2Credential {
         // The lifetime is counted from the moment before the request, so that it is never overestimated.
         let instant = keeper.instant
         let answer = try await endpoint.tokens(form, over: need.next)
         try Task.checkCancellation()
         return try await keeper.keep(
-            answer, asked: asked, refreshToken: refreshToken, members: members, origin: origin(of: need), since: instant
-        )
+            answer, asked: asked, earlier: earlier, refreshToken: refreshToken, members: members,
+            origin: origin(of: need), since: instant)
     }
 
     private static func isScope(_ text: String) -> Bool {

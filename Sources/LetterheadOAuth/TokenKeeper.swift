@@ -98,18 +98,23 @@ final class TokenKeeper: Sendable {
     /// Creates a credential from tokens that were issued at a point on the timeline, and saves it before it is used.
     ///
     /// - Parameters:
+    ///   - asked: the requested scopes. They are the granted ones if the response contains none (RFC 6749, 5.1).
+    ///   - earlier: the scopes that were granted before, if the tokens are refreshed. They remain if the response
+    ///     contains none (RFC 6749, 6).
     ///   - old: the refresh token to keep if the response contains none.
     ///   - members: the members in the previous response. Each stays unless the new response contains it. If there are
     ///     more than 64, because a server invents new names, only the ID token stays.
     func keep(
-        _ grant: TokenEndpoint.Grant, asked: Set<String>, refreshToken old: Secret?, members: [String: JSONValue],
-        origin: HTTPOrigin?, since instant: Duration
+        _ grant: TokenEndpoint.Grant, asked: Set<String>, earlier: Set<String>? = nil, refreshToken old: Secret?,
+        members: [String: JSONValue], origin: HTTPOrigin?, since instant: Duration
     ) async throws(HTTPAuthentication.Failure) -> OAuth2Credential {
         let all = members.merging(grant.members) { $1 }
         let few = members.filter { $0.key == "id_token" }.merging(grant.members) { $1 }
+        let left = grant.lifetime.map { $0 - (timeline.now - instant) }
         let tokens = OAuth2.Tokens(
-            accessToken: grant.accessToken, refreshToken: grant.refreshToken ?? old, scope: grant.scope,
-            expiresAt: grant.lifetime.map { now().addingTimeInterval($0 / .seconds(1)) }, origin: origin,
+            accessToken: grant.accessToken, refreshToken: grant.refreshToken ?? old,
+            scope: grant.scope ?? earlier ?? (asked.isEmpty ? nil : asked),
+            expiresAt: left.map { now().addingTimeInterval($0 / .seconds(1)) }, origin: origin,
             members: all.count > 64 ? few : all)
         return try await save(credential(tokens, asked: asked, life: grant.lifetime, since: instant))
     }
@@ -119,6 +124,7 @@ final class TokenKeeper: Sendable {
     ) async throws(HTTPAuthentication.Failure) -> OAuth2Credential {
         var tokens = tokens
         tokens.origin = origin
+        if tokens.scope == nil, !asked.isEmpty { tokens.scope = asked }
         return try await save(credential(tokens, asked: asked))
     }
 

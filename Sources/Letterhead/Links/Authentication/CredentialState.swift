@@ -102,7 +102,7 @@ struct CredentialState<Credential: Sendable>: Sendable {
         guard let verdict, verdict.version == held.version else { return .again }
         switch verdict.freshness {
         case .fresh: return .use(held)
-        case .stale: return obtain(held)
+        case .stale: return obtain(held, keepsHeld: true)
         case .expired: return obtain()
         case .insufficient: return obtain(keepsHeld: true)
         }

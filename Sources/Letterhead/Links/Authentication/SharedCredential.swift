@@ -124,19 +124,27 @@ extension SharedCredential {
             case .wait, .obtain:
                 guard let ticket else { continue }
                 let need = request.observation?.needCredentials(isRefused: refused != nil)
-                let held: Held
+                let usable = refused == nil && freshness == .stale ? held : nil
+                let new: Held
                 do throws(CredentialRefusal) {
-                    held = try await wait(for: ticket, atMost: request.timeLeft)
+                    let patience = usable == nil ? nil : Self.patience
+                    let limits = [request.timeLeft, patience].compactMap(\.self)
+                    new = try await wait(for: ticket, atMost: limits.min())
                 } catch {
                     need?.end(.credentialsFailed)
+                    // The credential is still good, and the fetch continues.
+                    if case .late = error, let usable { return usable }
                     throw error
                 }
                 need?.end(.credentialsObtained)
                 waits += 1
-                if waits > 2 || provider.freshness(of: held.credential, for: request) != .insufficient { return held }
+                if waits > 2 || provider.freshness(of: new.credential, for: request) != .insufficient { return new }
             }
         }
     }
+
+    /// How long a request waits for the replacement of a credential that it can still use.
+    private static var patience: Duration { .seconds(5) }
 
     private func wait(for ticket: Fetches.Ticket, atMost limit: Duration?) async throws(CredentialRefusal) -> Held {
         switch await fetches.outcome(for: ticket, within: limit.map { max($0, .zero) }, on: clock) {
