@@ -141,6 +141,8 @@ final class AWSState: Sendable {
         var time: (seconds: Double, text: String)?
         /// When the credentials were last dropped after a refusal without a reason.
         var refused = Date.distantPast
+        /// When credentials were last loaded before the kept ones expired.
+        var loadedEarly = Date.distantPast
     }
 
     private let provider: AWSCredentials.Provider
@@ -181,7 +183,9 @@ final class AWSState: Sendable {
         if let last = kept(for: 0, from: date) {
             // This load is separate from the load that requests without credentials wait for. If it hangs, it doesn't
             // block them forever.
-            if kept(for: 300, from: date) == nil { loads.start(1) { [self] in await load(at: date) } }
+            if kept(for: 300, from: date) == nil, mayLoadEarly(at: date) {
+                loads.start(1) { [self] in await load(at: date) }
+            }
             return last
         }
         let ticket = loads.join(0) { [self] in await load(at: date) }
@@ -193,6 +197,15 @@ final class AWSState: Sendable {
                 .cannotAuthenticate, request: request, underlying: error, message: rule, mayHaveBeenSent: false)
         case .late: throw request.deadlinePassed(while: "waiting for credentials")
         case .cancelled, .reset: throw CancellationError()
+        }
+    }
+
+    /// Whether the last early load was at least 30 seconds ago. It may have failed, or returned the same credentials.
+    private func mayLoadEarly(at date: Date) -> Bool {
+        kept.withLock { kept in
+            guard abs(date.timeIntervalSince(kept.loadedEarly)) >= 30 else { return false }
+            kept.loadedEarly = date
+            return true
         }
     }
 

@@ -12,11 +12,19 @@ public import LetterheadFoundation
 ///
 /// Write a form of the type `multipart/form-data`, with a hidden input for each field and a file input named `file` as
 /// the last one. Anyone who has the fields can upload until they expire.
-public struct AWSPostForm: Sendable {
+public struct AWSPostForm: Sendable, CustomStringConvertible, CustomReflectable {
     /// The URL that the form is sent to.
     public let url: URL
     /// The names and values of the form fields. They contain the signature.
     public let fields: [String: String]
+
+    /// The URL and the names of the fields.
+    public var description: String {
+        "AWSPostForm(\(Redaction.visible(url.absoluteString)): \(fields.keys.sorted().joined(separator: ", ")))"
+    }
+
+    /// Contains only the description, so that `dump` prints no secrets.
+    public var customMirror: Mirror { Mirror(self, unlabeledChildren: [description]) }
 }
 
 extension AWSSigner {
