@@ -71,6 +71,13 @@ import Testing
         #expect(error.code == .unacceptableStatus && error.bodyExcerpt == "no")
     }
 
+    @Test func `a stream over the limit is too large, and not a document that can't be decoded`() async throws {
+        let mock = MockLoader { HTTPResponse(request: $0, status: 200, body: StreamedBody.of("12345")) }
+        let response = try await HTTPClient(transport: mock).stream(request.with { $0.responseLimit = 3 })
+        let error = await #expect(throws: HTTPError.self) { try await response.decode(Int.self) }
+        #expect(error?.code == .responseTooLarge)
+    }
+
     @Test(arguments: [
         ("https://h.test/a", "h.test"), ("https://h.test:8443/a", "h.test:8443"), ("http://[::1]:80", "[::1]:80"),
         ("https://ada:secret@h.test/", "h.test"),

@@ -34,6 +34,7 @@ struct ParameterDraft: Sendable {
                 return refuse(path, "a query parameter cannot hold a JSON object (use .json for the parameter)")
             }
             query.set(name, to: value == .null ? nil : value)
+            if StandardParameters.areQuery(of: method) { parameters[name] = nil }
         } else if path.count == 1 {
             parameters[name] = value
         } else if StandardParameters.areQuery(of: method) {

@@ -82,7 +82,7 @@ extension HTTPRequest {
 }
 
 extension HTTPBodyError {
-    fileprivate var code: HTTPError.Code {
+    var code: HTTPError.Code {
         switch self {
         case .invalid, .notInMemory: .invalidRequest
         case .tooLarge, .outOfMemory: .responseTooLarge

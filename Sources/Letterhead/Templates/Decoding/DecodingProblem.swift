@@ -3,7 +3,8 @@ package import LetterheadFoundation
 
 extension HTTPError {
     init(ofDecoding error: any Error, as type: Any.Type, response: HTTPResponse) {
-        if error is HTTPError || error is CancellationError {
+        let isTooLarge = (error as? HTTPBodyError)?.code == .responseTooLarge
+        if error is HTTPError || error is CancellationError || isTooLarge {
             self.init(error, request: response.request, response: response)
         } else {
             let decoder = try? (response.request.decoder ?? JSONDecoder()).decoder(for: response.headers.mediaType)

@@ -278,6 +278,18 @@ struct PageSequenceTests {
         #expect(mock.requests.map { $0.query.escaped } == ["", "c=1&t=a", "c=2&t=a", "c=3&t=b"])
     }
 
+    private struct Search: RequestTemplate {
+        typealias Response = Tokens
+        var path: RequestPath { "list" }
+        var parameters: RequestParameters { ["t": "old", "q": "x"] }
+    }
+
+    @Test func `a carried value replaces the one that the parameters of a template set`() async throws {
+        let mock = MockLoader { try .ok($0, json: Tokens(next: $0.query["c"] == nil ? "1" : nil, token: "new")) }
+        _ = try await client(over: mock).pages(of: Search().paginated(by: carrying)).collect()
+        #expect(mock.requests.last?.query.escaped == "c=1&t=new&q=x")
+    }
+
     @Test func `a repeated cursor is a loop, even if carried values are new`() async throws {
         let count = Counter()
         let mock = MockLoader { try .ok($0, json: Tokens(next: "1", token: "\(count.next())")) }

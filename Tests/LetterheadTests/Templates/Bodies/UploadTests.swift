@@ -62,6 +62,7 @@ struct UploadTests {
         let bodies: [any HTTPBody] = [
             JSONBody([Double.nan]), FileBody(at: missing), FileBody(at: directory.url),
             MultipartBody([.file(at: missing, name: "f")]), MultipartBody([.text("no name")]),
+            MultipartBody([.data(Data([1]), filename: "no name")]),
             MultipartBody([], boundary: "a\r\nb"), TextBody("é", contentType: "text/plain; charset=us-ascii"),
             StreamBody(length: -1) { AsyncStream<Data> { $0.finish() } }, FormBody(encoding: ["no", "names"]),
             DataBody(Data([1]), additionalHeaders: ["X": "a\r\nX-Injected: 1"]),

@@ -146,7 +146,7 @@ extension MultipartBody {
             if let rule = parts[index].fields.brokenRule {
                 throw HTTPBodyError.invalid("part \(index + 1) is refused: \(rule)")
             }
-            if !parts[index].fields.hasDisposition, isForm {
+            if isForm, !parts[index].fields.isOfForm {
                 throw HTTPBodyError.invalid(
                     "part \(index + 1) has no name, and the parts of a form need one (RFC 7578, 4.2)")
             }

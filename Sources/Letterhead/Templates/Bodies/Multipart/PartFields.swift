@@ -41,7 +41,8 @@ struct PartFields: Sendable {
         PartFields(name, filename, type.map { MediaType(stringLiteral: $0) }, headers, isExtended: filename != nil)
     }
 
-    var hasDisposition: Bool { name != nil || filename != nil || headers.contains(.contentDisposition) }
+    /// Whether a form can contain the part. `Content-Disposition` may name it instead.
+    var isOfForm: Bool { name != nil || headers.contains(.contentDisposition) }
 
     private static func lines(
         _ name: String?, _ filename: String?, _ type: String?, _ headers: HTTPHeaders, _ isExtended: Bool
