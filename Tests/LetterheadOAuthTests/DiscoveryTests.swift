@@ -339,12 +339,13 @@ private func challenge(_ parameters: String) -> Scene.Answer {
     }
 
     @Test(arguments: ["https://auth.example.com/t/2", "https://auth.example.com/t/1/"])
-    func `a callback of another issuer at the same origin is refused, also if none was promised`(
+    func `a callback of another issuer is refused, also if none was promised or the page has another origin`(
         other: String
     ) async throws {
         let scene = scene([places[0]: [.json(document.replacing("supported\":true", with: "supported\":false"))]])
         var found = try await OAuth2.discovered(issuer: issuer, over: scene)
         found.resource = Scene.api
+        if other.hasSuffix("2") { found.authorizationEndpoint = URL(string: "https://login.example.com/authorize") }
         let callback = try #require(URL(string: "https://app.example.com/callback"))
         let sessions = try [issuer, other].map { named in
             let signIn = OAuth2.SignIn.authorizationCode(redirectURI: callback) { page in

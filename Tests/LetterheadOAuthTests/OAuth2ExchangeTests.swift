@@ -17,6 +17,15 @@ import Testing
             over: server)
     }
 
+    @Test func `an exchange prints no parameters`() {
+        let exchange = OAuth2.Exchange(
+            client: client, tokenEndpoint: AuthorizationServer.endpoint, parameters: ["client_assertion": "SECRET"],
+            over: server)
+        var text = "\(exchange)"
+        dump(exchange, to: &text)
+        #expect(!text.contains("SECRET") && text.contains("https://auth.example.com"))
+    }
+
     @Test func `a custom grant obtains tokens by its own form, which are refreshed and replaced like others`()
         async throws
     {

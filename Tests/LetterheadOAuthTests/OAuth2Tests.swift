@@ -98,6 +98,27 @@ import Testing
         #expect(await chain.failing()?.reason == .loggedOut)
     }
 
+    @Test func `a token endpoint that hangs delays one request for five seconds while the token is good`() async throws
+    {
+        let (gate, release) = AsyncStream.makeStream(of: Void.self)
+        let chain =
+            Authenticate(.testing(.refreshToken("r0"), clock: clock))
+            --> AnyLoader { [server] request in
+                if request.host == "auth.example.com", server.tokenForms.count == 1 { for await _ in gate { break } }
+                return try await server.load(request)
+            }
+        server.state.withLock { _ = $0.refreshTokens.insert("r0") }
+        #expect(try await chain.ask() == .ok)
+        clock.advance(by: .seconds(3_550))
+        let first = Task { try await chain.ask() }
+        await until { clock.sleeps.contains(.seconds(5)) }
+        #expect(try await chain.ask() == .ok)
+        clock.advance(by: .seconds(5))
+        #expect(try await first.value == .ok)
+        #expect(server.tokenForms.count == 1 && Set(server.apiTokens).count == 1)
+        release.yield()
+    }
+
     @Test func `a change of the system date has no effect`() async throws {
         let date = Mutex(Date(timeIntervalSince1970: 1_000_000))
         let chain = chain(now: { date.withLock { $0 } })
@@ -245,6 +266,21 @@ import Testing
         for _ in 0..<2 { #expect(await chain.failing(scopes: ["write"])?.reason == .refused) }
         #expect(server.tokenForms.count == 1)
         #expect(server.apiTokens.isEmpty)
+    }
+
+    @Test func `scopes that a response omits are the requested or the earlier ones, also after a new launch`()
+        async throws
+    {
+        let store = OAuth2.MemoryTokenStore()
+        #expect(try await chain(.clientCredentials(scope: ["read"]), store: store).ask(scopes: ["read"]) == .ok)
+        #expect(await store.load()?.scope == ["read"])
+        #expect(try await chain(.storedTokens, store: store).ask(scopes: ["read"]) == .ok)
+        let old = OAuth2.Tokens(
+            accessToken: "old", refreshToken: "r0", scope: ["read"], expiresAt: Date(timeIntervalSince1970: 0))
+        server.state.withLock { _ = $0.refreshTokens.insert("r0") }
+        let earlier = OAuth2.MemoryTokenStore(old)
+        for _ in 0..<2 { #expect(try await chain(.storedTokens, store: earlier).ask(scopes: ["read"]) == .ok) }
+        #expect(await chain(.storedTokens, store: earlier).failing(scopes: ["write"])?.reason == .refused)
     }
 
     @Test func `a grant that cannot request further scopes reports this`() async throws {

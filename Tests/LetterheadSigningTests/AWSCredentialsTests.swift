@@ -128,6 +128,24 @@ import Testing
         state.reset()
     }
 
+    @Test func `credentials that end soon are loaded again every 30 seconds, and not for each request`() async throws {
+        let (now, calls) = (SharedValue(Date(timeIntervalSince1970: 0)), Counter())
+        let provider = AWSCredentials.Provider {
+            calls.next()
+            return AWSCredentials(accessKey: "A", secretKey: "s", expiresAt: Date(timeIntervalSince1970: 240))
+        }
+        let state = AWSState(provider) { now.withLock { $0 } }
+        for (seconds, count) in [(0.0, 2), (29, 2), (30, 3)] {
+            now.withLock { $0 = Date(timeIntervalSince1970: seconds) }
+            for _ in 0..<20 {
+                _ = try await state.credentials(for: HTTPRequest())
+                for _ in 0..<20 { await Task.yield() }
+            }
+            while calls.value < count { await Task.yield() }
+            #expect(calls.value == count)
+        }
+    }
+
     @Test func `requests at once share one load`() async throws {
         let calls = Counter()
         let provider = AWSCredentials.Provider {

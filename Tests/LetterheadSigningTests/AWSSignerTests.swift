@@ -419,6 +419,9 @@ import Testing
         // The signature that S3SigV4PostAuth of botocore writes for this policy.
         let signature = "f4ef3c3ae09067ffa0115820a70a131acd31989c3a71738a1cd56f283a7dcc2f"
         #expect(form.fields["x-amz-signature"] == signature && form.fields["key"] == "user/eric/${filename}")
+        var text = "\(form)"
+        dump(form, to: &text)
+        #expect(!text.contains(signature) && !text.contains("for now") && text.contains("x-amz-signature"))
         for (fields, length, rule) in [
             (["Policy": ""], 0...1, "the signer sets the form field Policy itself (remove it from fields)"),
             ([:], -1...1, "the lower bound of length is negative (use 0 or more)"),
