@@ -22,20 +22,20 @@ modules = {
 }
 # The lines of each module, without comments and blanks.
 limits = {
-    "Letterhead": 21_275,
-    "LetterheadCaching": 1_929,
+    "Letterhead": 21_297,
+    "LetterheadCaching": 1_954,
     "LetterheadContracts": 850,
     "LetterheadFoundation": 31,
-    "LetterheadOAuth": 1_814,
+    "LetterheadOAuth": 1_819,
     "LetterheadObserving": 607,
     "LetterheadRecording": 1_501,
     "LetterheadRelay": 752,
     "LetterheadResilience": 1_591,
-    "LetterheadSigning": 2_131,
-    "LetterheadStreaming": 1_131,
+    "LetterheadSigning": 2_145,
+    "LetterheadStreaming": 1_153,
     "LetterheadTesting": 4_092,
     "LetterheadTestingSupport": 62,
-    "LetterheadTransfers": 1_860,
+    "LetterheadTransfers": 1_875,
     "LetterheadURLSession": 493,
 }
 
@@ -55,7 +55,7 @@ measures = [
 ]
 measures += [
     # what is counted, how many there are, the limit
-    ("declarations for the package", sum(len(re.findall(r"\bpackage (?!import)", t)) for t in modules.values()), 176),
+    ("declarations for the package", sum(len(re.findall(r"\bpackage (?!import)", t)) for t in modules.values()), 177),
     ("files", len(files), 195),
     ("folders at the top level", len(rooms), 7),
     (f"lines in the longest file, {longest}", lines[longest], 500),
