@@ -162,7 +162,7 @@ extension CacheExchange {
             case .failure(let error):
                 if let stale = staleReplacement(error: error, with: entry, demand: demand) { return stale }
                 if isOwn { throw error }
-                if [.cancelled, .timedOut, .signatureSpent].contains(error.code) { return nil }
+                if [.cancelled, .timedOut, .signatureSpent, .responseTooLarge].contains(error.code) { return nil }
                 throw error.with(request: request)
             }
         }

@@ -121,9 +121,10 @@ struct DeviceAnswer {
             try await clock.sleep(until: min(clock.now.advanced(by: interval), end), tolerance: nil)
             guard clock.now < end else { throw Self.refusal("the code expired before the person signed in", nil) }
             do {
-                return try await exchange.tokens([
-                    "grant_type": "urn:ietf:params:oauth:grant-type:device_code", "device_code": device.reveal(),
-                ])
+                return try await exchange.tokens(
+                    [
+                        "grant_type": "urn:ietf:params:oauth:grant-type:device_code", "device_code": device.reveal(),
+                    ], scope: exchange.scope)
             } catch {
                 switch error.code {
                 case "authorization_pending": continue

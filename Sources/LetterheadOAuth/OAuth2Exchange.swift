@@ -80,7 +80,14 @@ extension OAuth2 {
         /// - Parameter form: the request parameters, among them `grant_type`.
         /// - Throws: a failure. If the server sent an error code, the failure contains it.
         public func tokens(_ form: [String: String]) async throws(HTTPAuthentication.Failure) -> Tokens {
-            try await tokens(form.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
+            try await tokens(form, scope: Set((form["scope"] ?? "").split(at: " ").map { String($0) }))
+        }
+
+        /// - Parameter scope: the requested scopes, which a response may omit if it grants them (RFC 6749, 5.1).
+        func tokens(
+            _ form: [String: String], scope: Set<String>
+        ) async throws(HTTPAuthentication.Failure) -> Tokens {
+            try await tokens(form.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }, scope)
         }
 
         /// Sends a form to a different endpoint on the server, and returns the response body.
@@ -112,15 +119,18 @@ extension OAuth2 {
         }
 
         func tokens(of page: AuthorizationPage) async throws(HTTPAuthentication.Failure) -> Tokens {
-            try await tokens(page.form(client: endpoint.client, scope: scope, random: random))
+            try await tokens(page.form(client: endpoint.client, scope: scope, random: random), scope)
         }
 
-        private func tokens(_ form: [(String, String)]) async throws(HTTPAuthentication.Failure) -> Tokens {
+        private func tokens(
+            _ form: [(String, String)], _ scope: Set<String>
+        ) async throws(HTTPAuthentication.Failure) -> Tokens {
             // The lifetime is counted from the moment before the request, so that it is never overestimated.
             let date = now()
             let grant = try await endpoint.tokens(form, over: next)
             return Tokens(
-                accessToken: grant.accessToken, refreshToken: grant.refreshToken, scope: grant.scope,
+                accessToken: grant.accessToken, refreshToken: grant.refreshToken,
+                scope: grant.scope ?? (scope.isEmpty ? nil : scope),
                 expiresAt: grant.lifetime.map { date.addingTimeInterval($0 / .seconds(1)) }, members: grant.members)
         }
     }

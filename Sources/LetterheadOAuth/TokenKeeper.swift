@@ -124,7 +124,6 @@ final class TokenKeeper: Sendable {
     ) async throws(HTTPAuthentication.Failure) -> OAuth2Credential {
         var tokens = tokens
         tokens.origin = origin
-        if tokens.scope == nil, !asked.isEmpty { tokens.scope = asked }
         return try await save(credential(tokens, asked: asked))
     }
 

@@ -59,8 +59,8 @@ final class ContinuedBody: Sendable {
             // A transport reports a lost connection only if the length is known.
             case .success(nil) where !isAtEndOfResponse: throw fault("the body is truncated")
             case .success(nil): try await reopen(after: fault("the body is truncated"))
-            // Nothing is left to request.
-            case .failure(let error) where part != nil && isComplete && error.isTemporary(whileReading: true):
+            // Nothing is left to request. Other failures may be those of a link that has checked the body.
+            case .failure(let error) where part != nil && isComplete && error.isTemporary():
                 return nil
             case .failure(let error): try await reopen(after: error)
             }

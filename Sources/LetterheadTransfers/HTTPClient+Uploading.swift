@@ -138,7 +138,8 @@ extension HTTPClient {
     /// If the server doesn't let you delete an upload, use ``UploadStore/remove(_:)``.
     ///
     /// If the store has an entry and the URL is at the origin where the upload was created, the requests have the
-    /// credentials and headers of the client, but not the template headers. In all other cases, they have neither.
+    /// credentials and headers of the client, but not the template headers. In all other cases, they have neither
+    /// credentials nor secret headers.
     ///
     /// - Throws: `.uploadInUse` if a task or process is sending the upload, and the errors of `send(_:)`. In both
     ///   cases, the store keeps the upload.

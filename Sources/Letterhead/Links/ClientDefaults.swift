@@ -24,10 +24,21 @@ extension ClientDefaults {
             if request.redirectPolicy == nil, let own = options.redirectPolicy { request.redirectPolicy = own }
         }
         request.passEncoder()
-        if !headers.isEmpty, request.removedHeaders.isEmpty { request.fill(headers: headers) }
+        if !headers.isEmpty {
+            request.fill(headers: request.removedHeaders.isEmpty ? headers : harmlessHeaders(for: request))
+        }
         guard !query.isEmpty, !request.isRedirected else { return }
         // The server has chosen the whole URL of such a page.
         if case .url = (request.template as? any PaginatedTemplate)?.position { return }
         request.query.fill(from: query)
+    }
+
+    /// The headers that a different origin may receive.
+    private func harmlessHeaders(for request: HTTPRequest) -> HTTPHeaders {
+        HTTPHeaders(
+            headers.filter { field in
+                !request.removedHeaders.contains(field.name) && !field.isSecret
+                    && !request.redaction.isSecret(header: field.name)
+            })
     }
 }

@@ -106,7 +106,7 @@ extension SharedCredential {
     ) async throws(CredentialRefusal) -> Held {
         if Task.isCancelled { throw .left }
         let origin = isBound ? request.origin : nil
-        var waits = 0
+        var (waits, isPatient) = (0, true)
         while true {
             let held = try state.withLock { state throws(CredentialRefusal) in
                 try state.available(for: key, to: origin)
@@ -124,17 +124,20 @@ extension SharedCredential {
             case .wait, .obtain:
                 guard let ticket else { continue }
                 let need = request.observation?.needCredentials(isRefused: refused != nil)
-                let usable = refused == nil && freshness == .stale ? held : nil
+                let isUsable = isPatient && refused == nil && freshness == .stale && held?.isRefused == false
                 let new: Held
                 do throws(CredentialRefusal) {
-                    let patience = usable == nil ? nil : Self.patience
-                    let limits = [request.timeLeft, patience].compactMap(\.self)
+                    let limits = [request.timeLeft, isUsable ? Self.patience : nil].compactMap(\.self)
                     new = try await wait(for: ticket, atMost: limits.min())
                 } catch {
-                    need?.end(.credentialsFailed)
-                    // The credential is still good, and the fetch continues.
-                    if case .late = error, let usable { return usable }
-                    throw error
+                    guard case .late = error, isUsable, request.timeLeft.map({ $0 > .zero }) ?? true else {
+                        need?.end(.credentialsFailed)
+                        throw error
+                    }
+                    // The fetch continues. If the credential is still good, it is used now.
+                    need?.end(.credentialsObtained)
+                    isPatient = false
+                    continue
                 }
                 need?.end(.credentialsObtained)
                 waits += 1
