@@ -46,8 +46,8 @@ extension OAuth2 {
         public var scope: Set<String>?
         /// When the access token expires by the device clock, or nil if the server hasn't told.
         public var expiresAt: Date?
-        /// The origin that the tokens were obtained for, and the only origin that they are sent to. Nil if the
-        /// authentication lists its `allowedOrigins`.
+        /// The origin that the tokens were obtained for, and the only origin that they are sent to, unless the
+        /// authentication lists its `allowedOrigins`. Nil if it listed them when the tokens were obtained.
         public var origin: HTTPOrigin?
         /// The other members in the token response, such as `id_token`. They may be secret.
         ///

@@ -213,7 +213,8 @@ extension HTTPClient: RequestConfigurable {
 
     /// Sets a header for requests that don't set it. Pass nil to remove it from the client.
     ///
-    /// The client sends the header to every host. Put a header that only one server may see into
+    /// The client sends the header to every host, but doesn't add a secret one if a redirect has led to a different origin
+    /// (``HTTPRequest/removedHeaders``). Put a header that only one server may see into
     /// ``ServerEnvironment/headers``, and credentials into an ``HTTPAuthentication``. See
     /// ``RequestTemplate/header(_:_:)``.
     public func header(_ name: HTTPHeaders.Name, _ value: String?) -> HTTPClient {

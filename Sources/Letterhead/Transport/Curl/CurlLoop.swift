@@ -22,7 +22,7 @@
         let plainTarget: TransportConfiguration.Proxy.PlainTarget
         /// When libcurl must be called next, and the earliest deadlines of transfers and of idle direct connections.
         var libcurlDeadline = UInt64.max
-        /// Whether libcurl may begin transfers that it has held back. Since 8.10, it doesn't always set its timer.
+        /// Whether libcurl may begin transfers that it has held back, without setting its timer.
         private var mayBeginHeld = false
         var (ownDeadline, idleDeadline) = (UInt64.max, UInt64.max)
         /// The direct connections, by descriptor, and their number.
@@ -315,8 +315,7 @@
                     continue
                 }
                 if sendsAgain(exchange, after: result) { continue }
-                // Since 8.11, the connect timeout runs for a transfer that libcurl holds back.
-                if result == .timedOut, exchange.isHeld {
+                if result == .timedOut, CurlQuirks.timesHeldTransfers, exchange.isHeld {
                     rejoin(exchange, on: carrier)
                     continue
                 }
@@ -372,7 +371,7 @@
                 // handle.
                 let usualCount = if case .success = outcome { 1 } else { 0 }
                 release(carrier, of: exchange, isReusable: exchange.progress.timesSent == usualCount)
-                if usualCount == 0 { mayBeginHeld = true }
+                if usualCount == 0, CurlQuirks.timesHeldTransfers { mayBeginHeld = true }
             }
             if let lane = exchange.lane { queue.leave(lane, ticket: exchange.ticket) }
             exchange.endProgress()

@@ -211,6 +211,10 @@
         /// connection fails (issue 10634 of libcurl, fixed in 8.0.0).
         static let reusesHTTP2WithoutTLS = !(0x075800..<0x080000).contains(version)
 
+        /// Whether the connect timeout runs for a transfer that libcurl holds back (since 8.11), and libcurl may begin it
+        /// without setting its timer (since 8.10).
+        static let timesHeldTransfers = version >= 0x080A00
+
         /// Whether libcurl sends a body of unknown length without its framing if the head wasn't sent at once, as it does
         /// before 8.7. The socket takes at least 32 KiB at once.
         static let losesFraming = version < 0x080700
