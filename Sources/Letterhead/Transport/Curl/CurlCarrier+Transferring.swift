@@ -253,13 +253,13 @@
     }
 
     private let onResolverStart: LHCurlResolverStart = { _, _, context in
-        unsafe CurlCarrier.with(context) { $0.exchange?.progress.isConnecting = true }
+        unsafe CurlCarrier.with(context) { $0.exchange?.noteConnecting(on: $0.loop) }
         return 0
     }
 
     private let onOpenSocket: LHCurlOpenSocket = { context, _, address in
         let mayConnect = unsafe CurlCarrier.with(context) { carrier in
-            carrier.exchange?.progress.isConnecting = true
+            carrier.exchange?.noteConnecting(on: carrier.loop)
             return unsafe carrier.mayConnect(to: IPAddress(address))
         }
         guard mayConnect == true else { return CurlLoop.noSocket }

@@ -20,15 +20,16 @@
     }
 
     extension CurlLoop {
-        /// Returns the failure for a transfer that timed out while it waited for a connection, and records which
-        /// transfers hold the connections.
+        /// Returns the failure for a transfer that timed out. If it waited for a connection, records which transfers hold
+        /// the connections.
         ///
         /// - Parameter known: the holders from earlier calls, because many transfers can fail at once.
-        func starvation(of exchange: Exchange, _ known: inout [ObjectIdentifier: ConnectionHolders]) -> TransportFailure
-        {
+        func lateness(of exchange: Exchange, _ known: inout [ObjectIdentifier: ConnectionHolders]) -> TransportFailure {
             let isObserved = exchange.request.observation != nil
             let isStarved = exchange.deadline(on: self) == exchange.queueDeadline(on: self)
-            guard let lane = exchange.lane, isObserved || isStarved else { return exchange.lateness(on: self) }
+            guard let lane = exchange.lane, exchange.isWaiting || exchange.isHeld, isObserved || isStarved else {
+                return exchange.lateness(on: self)
+            }
             let isOfOrigin = exchange.isHeld || !queue.hasRoom(lane)
             let key = ObjectIdentifier(isOfOrigin ? lane : self)
             let holders = known[key] ?? holders(of: isOfOrigin ? lane : nil)

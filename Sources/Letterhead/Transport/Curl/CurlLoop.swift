@@ -231,7 +231,7 @@
         /// Adds a transfer to libcurl, which carries it, or only opens its connection.
         func join(_ exchange: Exchange, on carrier: CurlCarrier? = nil) {
             makeRoom()
-            exchange.progress.joinedAt = now
+            (exchange.progress.joinedAt, exchange.progress.isConnecting) = (now, false)
             let carrier = carrier ?? idle.popLast() ?? newCarrier(for: exchange)
             carrier?.begin(exchange)
             guard let carrier, carrier.configure(for: exchange.plan),
@@ -334,7 +334,7 @@
         private func endLate() {
             ownDeadline = .max
             var holders: [ObjectIdentifier: ConnectionHolders] = [:]
-            for exchange in active.reversed() {
+            for exchange in active.reversed() where exchange.isActive {
                 if let connection = exchange.connection, connection.sendDeadline < .max {
                     if connection.sendDeadline <= now { connection.resumeSending() }
                     guard exchange.isActive else { continue }
@@ -342,9 +342,10 @@
                 }
                 let deadline = exchange.deadline(on: self)
                 if deadline <= now {
-                    let isStarved = exchange.isWaiting || exchange.isHeld
-                    let failure = isStarved ? starvation(of: exchange, &holders) : exchange.lateness(on: self)
+                    let failure = lateness(of: exchange, &holders)
+                    let lane = deadline == exchange.connectDeadline ? exchange.lane : nil
                     end(exchange, exchange.outcome(failing: failure))
+                    if let lane { endFollowers(of: exchange, in: lane, failure) }
                 } else {
                     note(deadline)
                 }

@@ -18,6 +18,8 @@
             /// Whether a host name is looked up or a connection is opened for the transfer, and whether that is because
             /// libcurl has closed a direct connection before its first use.
             var (isConnecting, isReopening) = (false, false)
+            /// When that began.
+            var connectingAt: UInt64 = 0
             /// Whether libcurl has chosen a connection that a different transfer uses and that can't be shared.
             var isMisplaced = false
             /// Whether the server had closed all connections that libcurl used for the transfer, or it was misplaced.
@@ -112,12 +114,30 @@
         func deadline(on loop: CurlLoop) -> UInt64 {
             min(
                 progress.loadDeadline, progress.attemptDeadline, idleDeadline, firstByteDeadline(on: loop),
-                queueDeadline(on: loop))
+                queueDeadline(on: loop), connectDeadline)
+        }
+
+        /// Records that a host name is looked up or a connection is opened.
+        func noteConnecting(on loop: CurlLoop) {
+            guard !progress.isConnecting else { return }
+            (progress.isConnecting, progress.connectingAt) = (true, loop.now)
+            loop.note(connectDeadline)
+        }
+
+        /// When a connection is late although libcurl has not ended it. libcurl, 7.88.1 among others, forgets the timeout if
+        /// something happens on the socket in the last millisecond before it.
+        var connectDeadline: UInt64 {
+            guard progress.isConnecting, !isOnConnection, plan.connectTimeout < Int(CInt.max) else { return .max }
+            return progress.connectingAt.addingUnlessOver((UInt64(plan.connectTimeout) + 1_000) * 1_000_000)
         }
 
         func lateness(on loop: CurlLoop) -> TransportFailure {
+            let deadline = deadline(on: loop)
+            if deadline == connectDeadline {
+                return TransportFailure(.timedOut, "the connect timeout passed", mayHaveBeenSent: wasSent)
+            }
             let limit =
-                switch deadline(on: loop) {
+                switch deadline {
                 case progress.loadDeadline: "deadline"
                 case progress.attemptDeadline: "attempt timeout"
                 case idleDeadline: "idle timeout"
