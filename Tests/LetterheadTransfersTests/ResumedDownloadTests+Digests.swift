@@ -53,7 +53,7 @@ extension ResumedDownloadTests {
         ]).server()
         let folder = try Folder()
         try await download(server, to: folder)
-        #expect(folder.names == ["video.mp4"])
+        #expect(folder.saved == Data("Letterhead".utf8) && folder.names == ["video.mp4"])
         await server.stop()
     }
 

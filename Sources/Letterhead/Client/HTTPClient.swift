@@ -213,9 +213,9 @@ extension HTTPClient: RequestConfigurable {
 
     /// Sets a header for requests that don't set it. Pass nil to remove it from the client.
     ///
-    /// The client sends the header to every host, but doesn't add a secret one if a redirect has led to a different origin
-    /// (``HTTPRequest/removedHeaders``). Put a header that only one server may see into
-    /// ``ServerEnvironment/headers``, and credentials into an ``HTTPAuthentication``. See
+    /// The client sends the header to every host. It doesn't add a secret header to a request with
+    /// ``HTTPRequest/removedHeaders``, whose URL a different server has chosen. Put a header that only one server may see
+    /// into ``ServerEnvironment/headers``, and credentials into an ``HTTPAuthentication``. See
     /// ``RequestTemplate/header(_:_:)``.
     public func header(_ name: HTTPHeaders.Name, _ value: String?) -> HTTPClient {
         changing { $0.headers[name] = value }

@@ -133,7 +133,8 @@ public struct TransportConfiguration: Sendable, Hashable {
     ///
     /// These are requests without TLS, and requests over TLS if ``httpVersions`` is `.http1`. Set the property to false
     /// to let libcurl do all of it, for example to find the cause of a difference. Requests to an HTTP proxy, or that
-    /// may use a different version, are always sent by libcurl, and so are all if ``proxy`` is an HTTP proxy. A later version removes this property.
+    /// may use a different version, are always sent by libcurl, and so are all if ``proxy`` is an HTTP proxy. A later
+    /// version removes this property.
     public var sendsHTTP1Directly = true
 
     /// The HTTP versions that a transport offers to servers.

@@ -72,9 +72,11 @@ import Testing
     }
 
     @Test func `a stream over the limit is too large, and not a document that can't be decoded`() async throws {
-        let mock = MockLoader { HTTPResponse(request: $0, status: 200, body: StreamedBody.of("12345")) }
-        let response = try await HTTPClient(transport: mock).stream(request.with { $0.responseLimit = 3 })
-        let error = await #expect(throws: HTTPError.self) { try await response.decode(Int.self) }
+        // One piece more than the 64 MiB that are decoded at most.
+        let (piece, count) = (Data(count: 1 << 20), Counter())
+        let body = HTTPResponseBody(length: nil, pull: { count.next() > 65 ? nil : piece })
+        let response = HTTPResponse(request: HTTPRequest(), status: 200, body: body)
+        let error = await #expect(throws: HTTPError.self) { try await response.decode(Data.self) }
         #expect(error?.code == .responseTooLarge)
     }
 

@@ -121,7 +121,7 @@
                     exchange.progress.isMisplaced = exchange.progress.timesSent == 1
                     exchange.progress.failure = TransportFailure(
                         .connectionLost,
-                        "the only free connection was an HTTP/1.1 connection in use, so the request was not sent on it",
+                        "libcurl chose an HTTP/1.1 connection that is in use, so the request was not sent on it",
                         mayHaveBeenSent: exchange.progress.timesSent > 1)
                     return false
                 }

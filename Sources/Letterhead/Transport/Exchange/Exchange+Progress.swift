@@ -124,8 +124,8 @@
             loop.note(connectDeadline)
         }
 
-        /// When a connection is late although libcurl has not ended it. libcurl, 7.88.1 among others, forgets the timeout if
-        /// something happens on the socket in the last millisecond before it.
+        /// When the transfer ends if libcurl hasn't applied the connect timeout: a second after it. libcurl, 7.88.1 among
+        /// others, removes timers that are due within a millisecond together with one that is due.
         var connectDeadline: UInt64 {
             guard progress.isConnecting, !isOnConnection, plan.connectTimeout < Int(CInt.max) else { return .max }
             return progress.connectingAt.addingUnlessOver((UInt64(plan.connectTimeout) + 1_000) * 1_000_000)
